@@ -12,7 +12,11 @@ final class AlarmThread: Sendable {
     /// That of the process: a forked child has none of its parent's threads.
     static var shared: AlarmThread { processes.value }
 
+    /// That of the process for locks that are kept, which runs no code of the program.
+    static var locks: AlarmThread { lockProcesses.value }
+
     private static let processes = PerProcess { AlarmThread() }
+    private static let lockProcesses = PerProcess { AlarmThread() }
 
     private struct Alarm {
         let time: UInt64
@@ -40,8 +44,7 @@ final class AlarmThread: Sendable {
 
     /// Calls a function in so many nanoseconds.
     ///
-    /// Where the system starts no thread, the function is dropped, and so is any other that came meanwhile: who asked for one asks
-    /// again once its time has passed (``WaitWatch``).
+    /// Where the system starts no thread, the function is dropped: who asked for it asks again once its time has passed (``WaitWatch``).
     ///
     /// - Returns: Whether it will be called.
     @discardableResult

@@ -77,7 +77,7 @@ final class RealmCoordinator: Sendable {
         watcher?.stop()
         verifier?.stop()
         space.stop()
-        writes.letGoOfLock()
+        writes.endKeeping()
     }
 
     /// A logger of those that have the file open; that of its first opening where none of them has one.

@@ -37,7 +37,7 @@ struct WriteQueue<Isolation: Hashable> {
         case yield
         /// Keep it, and report ``lingerEnded(at:)`` after ``lingerStep``.
         case linger
-        /// Keep it, and report ``keepEnded(at:)`` after ``keepStep``; ``letGo()`` where that cannot be.
+        /// Keep it, and report ``keepEnded(at:)`` after ``keepStep``, or ``keepRefused()`` where that cannot be.
         case keep
     }
 
@@ -135,6 +135,8 @@ struct WriteQueue<Isolation: Hashable> {
     var isPoolExhausted = false
     /// Whether a ``lingerEnded(at:)`` will come.
     private var isTimed = false
+    /// Whether the file is not about to be closed.
+    private var mayKeep = true
     /// Whether a ``keepEnded(at:)`` will come.
     private var isKeepTimed = false
     /// When the last writer was done, and nobody waited.
@@ -398,11 +400,22 @@ struct WriteQueue<Isolation: Hashable> {
     mutating func keepEnded(at now: UInt64) -> Actions {
         isKeepTimed = false
         guard case .kept(let idle) = lock else { return Actions() }
-        return isAlone && !isContended && now >= idle && now - idle < keepStep ? keep() : letGo()
+        return isAlone && mayKeep && !isContended && now >= idle && now - idle < keepStep ? keep() : letGo()
     }
 
-    /// Gives the lock back if it is only kept.
-    mutating func letGo() -> Actions {
+    /// Nobody will say that the time to keep the lock has passed.
+    mutating func keepRefused() -> Actions {
+        isKeepTimed = false
+        return letGo()
+    }
+
+    /// Gives the lock back if it is only kept, and keeps it no more.
+    mutating func endKeeping() -> Actions {
+        mayKeep = false
+        return letGo()
+    }
+
+    private mutating func letGo() -> Actions {
         guard case .kept = lock else { return Actions() }
         lock = .free
         return Actions(lock: .release)
@@ -477,7 +490,7 @@ struct WriteQueue<Isolation: Hashable> {
                     lock = .lingering(since: since, idle: now)
                     return linger()
                 }
-                if isBurst, isAlone, !isContended {
+                if isBurst, isAlone, mayKeep, !isContended {
                     lock = .kept(idle: now)
                     return keep()
                 }

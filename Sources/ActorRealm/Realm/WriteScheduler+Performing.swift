@@ -108,7 +108,7 @@ extension WriteScheduler {
                 return isGranted
             case .keep:
                 if keep() { return isGranted }
-                actions = state.withLock { released($0.queue.letGo()) }
+                actions = state.withLock { released($0.queue.keepRefused()) }
             case .wait, .yield:
                 // After a yield the file lets whoever waits in another process go first.
                 lockThread.perform { self.waitForLock() }
@@ -162,7 +162,7 @@ extension WriteScheduler {
     private func keep() -> Bool {
         // The alarm holds neither the scheduler nor its file.
         let scheduler = WeakReference(self)
-        return clock.wake(state.withLock { $0.queue.keepStep }) { scheduler.object?.keepEnded() }
+        return clock.wakeSoon(state.withLock { $0.queue.keepStep }) { scheduler.object?.keepEnded() }
     }
 
     private func keepEnded() {
@@ -174,8 +174,8 @@ extension WriteScheduler {
         )
     }
 
-    /// Gives the inter-process lock back if it is only kept.
-    func letGoOfLock() { _ = state.withLock { released($0.queue.letGo()) } }
+    /// Keeps the inter-process lock no more between writes: what ends the file takes it past the queue.
+    func endKeeping() { _ = state.withLock { released($0.queue.endKeeping()) } }
 
     func lockFailed(_ error: StorageError) -> Queue.Actions {
         let actions = state.withLock { state in released(state.queue.lockFailed(at: now)) }

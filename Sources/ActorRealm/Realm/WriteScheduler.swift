@@ -113,6 +113,8 @@ final class WriteScheduler: Sendable {
         var pause: @Sendable (UInt64) -> Void
         /// Calls a function later, on no thread that a writer may block; false when it will not be called.
         var wake: @Sendable (UInt64, @escaping @Sendable () -> Void) -> Bool = { _, _ in false }
+        /// The same for what is short and must not wait for a program's code, as a logger is.
+        var wakeSoon: @Sendable (UInt64, @escaping @Sendable () -> Void) -> Bool = { _, _ in false }
 
         static let system = Clock(
             now: { DispatchTime.now().uptimeNanoseconds },
@@ -120,7 +122,8 @@ final class WriteScheduler: Sendable {
                 var pause = timespec(tv_sec: 0, tv_nsec: Int(nanoseconds))
                 nanosleep(&pause, nil)
             },
-            wake: { AlarmThread.shared.call(after: $0, $1) }
+            wake: { AlarmThread.shared.call(after: $0, $1) },
+            wakeSoon: { AlarmThread.locks.call(after: $0, $1) }
         )
     }
 
@@ -143,7 +146,7 @@ final class WriteScheduler: Sendable {
         self.report = report
     }
 
-    deinit { letGoOfLock() }
+    deinit { endKeeping() }
 
     var now: UInt64 { clock.now() }
 

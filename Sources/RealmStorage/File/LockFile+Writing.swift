@@ -45,9 +45,8 @@ extension LockFile {
     }
 
     private func noteWriter() {
-        memory.word64(Word.writerNanosecond).store(LockFile.nanosecondSinceBoot, ordering: .relaxed)
+        noteWriter(from: nil)
         memory.word32(Word.writerSlot).store(UInt32(processSlot + 1), ordering: .relaxed)
-        memory.word32(Word.writerPlace).store(0, ordering: .relaxed)
         memory.word32(Word.writerProcess).store(process, ordering: .relaxed)
         memory.word32(Word.turn).wrappingIncrement(ordering: .sequentiallyConsistent)
         if memory.word32(Word.turnWaiterCount).load(ordering: .sequentiallyConsistent) != 0 {
@@ -55,9 +54,10 @@ extension LockFile {
         }
     }
 
-    /// Notes where in the program the holder of the write lock came from.
-    func noteWriter(from origin: ReaderOrigin) {
-        memory.word32(Word.writerPlace).store(place(of: origin), ordering: .relaxed)
+    /// Notes where in the program the holder of the write lock came from, and that it begins now: the lock may have been kept.
+    func noteWriter(from origin: ReaderOrigin?) {
+        memory.word64(Word.writerNanosecond).store(LockFile.nanosecondSinceBoot, ordering: .relaxed)
+        memory.word32(Word.writerPlace).store(origin.map { place(of: $0) } ?? 0, ordering: .relaxed)
     }
 
     /// The process that holds the write lock, when one does; for messages.

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Locks are open-file-description locks on bytes far behind the content, which the kernel releases when a process
 /// dies: one for initialisation, one for writing, one per process slot. What stands in a process's area is alive exactly as
-/// long as its slot's byte is locked, and so is its count of waiting threads; process ids decide nothing.
+/// long as its slot's byte is locked, and so is its count of waiting threads; which number a process has decides nothing.
 ///
 /// Whoever has the file open also holds a shared lock on a byte of the realm file itself, so that processes which do not
 /// share a lock file, because it was deleted or because the realm file has two names, notice each other.

@@ -173,7 +173,7 @@ extension StorageFile {
             throw .corrupt("A page was given up twice: the file is damaged", page: 0, path: path)
         }
         noteSpace(writerState.space)
-        if let origin { lock.noteWriter(from: origin) }
+        lock.noteWriter(from: origin)
         return WriteTransaction(
             file: self,
             state: writerState,
@@ -204,7 +204,7 @@ extension StorageFile {
         }
         try kept.get()
         guard let member = joinGroup() else { return nil }
-        if let origin { lock?.noteWriter(from: origin) }
+        lock?.noteWriter(from: origin)
         return member
     }
 

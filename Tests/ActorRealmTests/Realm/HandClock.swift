@@ -13,14 +13,16 @@ final class HandClock: Sendable {
 
     /// The clock as writers see it.
     var clock: WriteScheduler.Clock {
-        WriteScheduler.Clock(
+        let wake: @Sendable (UInt64, @escaping @Sendable () -> Void) -> Bool = { pause, body in
+            self.state.withLock { $0.alarms.append(($0.now + pause, body)) }
+            return true
+        }
+        return WriteScheduler.Clock(
             now: { self.state.withLock { $0.now } },
             // Pauses are short, and take no time but that.
             pause: { pause in self.state.withLock { $0.now += pause } },
-            wake: { pause, body in
-                self.state.withLock { $0.alarms.append(($0.now + pause, body)) }
-                return true
-            }
+            wake: wake,
+            wakeSoon: wake
         )
     }
 

@@ -21,7 +21,8 @@ struct WriteQueueTests {
             set { queue.isAlone = newValue }
         }
         func keepEnded(at now: UInt64) -> Actions { queue.keepEnded(at: now) }
-        func letGo() -> Actions { queue.letGo() }
+        func keepRefused() -> Actions { queue.keepRefused() }
+        func endKeeping() -> Actions { queue.endKeeping() }
         var isContended: Bool {
             get { queue.isContended }
             set { queue.isContended = newValue }
@@ -337,13 +338,26 @@ struct WriteQueueTests {
         contended.isContended = true
         #expect(contended.keepEnded(at: 50) == Queue.Actions(lock: .release))
         let closed = queueThatKeeps()
-        #expect(closed.letGo() == Queue.Actions(lock: .release))
-        #expect(closed.letGo() == Queue.Actions() && !closed.holdsLock)
+        #expect(closed.endKeeping() == Queue.Actions(lock: .release))
+        #expect(closed.endKeeping() == Queue.Actions() && !closed.holdsLock)
         let next = closed.enqueue(.synchronous, isolation: 1, at: 5)
         #expect(next.actions == Queue.Actions(lock: .acquire))
-        #expect(closed.letGo() == Queue.Actions(), "it is being taken")
+        #expect(closed.endKeeping() == Queue.Actions(), "it is being taken")
         #expect(closed.lockAcquired(at: 6).grant == next.ticket)
-        #expect(closed.letGo() == Queue.Actions(), "somebody writes")
+        #expect(closed.endKeeping() == Queue.Actions(), "somebody writes")
+        #expect(closed.finish(next.ticket, .nothing, at: 7) == Queue.Actions(lock: .release), "none is kept now")
+    }
+
+    @Test("Where nobody will look whether the lock is kept too long, it is given back, each time")
+    func refusedKeeping() {
+        let queue = queueThatKeeps()
+        #expect(queue.keepRefused() == Queue.Actions(lock: .release))
+        let (writer, _) = queue.enqueue(.synchronous, isolation: 1, at: 3)
+        #expect(queue.lockAcquired(at: 3).grant == writer)
+        #expect(queue.finish(writer, .nothing, at: 4) == Queue.Actions(lock: .keep), "it is asked for again")
+        let (next, _) = queue.enqueue(.synchronous, isolation: 1, at: 5)
+        #expect(queue.keepRefused() == Queue.Actions(), "somebody writes")
+        #expect(queue.finish(next, .nothing, at: 6) == Queue.Actions(lock: .keep))
     }
 
     @Test("Where another process comes, the next writer's end gives the lock back, not the end of a time")
@@ -502,6 +516,7 @@ struct WriteQueueTests {
                     isTimed = true
                 } else if lock == .keep {
                     #expect(!isKept && queue.holdsLock && queue.isIdle, "seed \(seed)")
+                    if random.next(upTo: 3) == 0 { return perform(queue.keepRefused()) }
                     isKept = true
                 } else {
                     wantsLock = lock != .release
@@ -549,7 +564,6 @@ struct WriteQueueTests {
                 isKept = false
                 perform(queue.keepEnded(at: now))
             }
-            if random.next(upTo: 64) == 0 { perform(queue.letGo()) }
             switch random.next(upTo: 8) {
             case 0 where arrivals, 1 where arrivals:
                 let kind: Queue.Kind = random.next(upTo: 3) == 0 ? .synchronous : .asynchronous

@@ -117,7 +117,7 @@ struct WriteSchedulerTests {
     func keptLockEnds() async throws {
         let clock = HandClock()
         let closed = try await keepingFixture(clock.clock)
-        closed.scheduler.letGoOfLock()
+        closed.scheduler.endKeeping()
         #expect(try !ForeignWriteLock.isHeld(of: closed.file.path))
         clock.advance(seconds: 1)
         let shared = try await keepingFixture(clock.clock)
@@ -133,9 +133,44 @@ struct WriteSchedulerTests {
         }
         #expect(!shared.file.hasOtherProcesses)
         var hasNoThread = clock.clock
-        hasNoThread.wake = { _, _ in false }
+        hasNoThread.wakeSoon = { _, _ in false }
         let unseen = try await keepingFixture(hasNoThread)
+        for number in 3...5 {
+            #expect(try !ForeignWriteLock.isHeld(of: unseen.file.path))
+            try await Writer().writeSynchronously(number, unseen.scheduler, unseen.file)
+        }
         #expect(try !ForeignWriteLock.isHeld(of: unseen.file.path))
+    }
+
+    @Test("Behind the last flush of a file that is closed no lock is kept, also where that comes later")
+    func keptLockOfLateFlush() async throws {
+        let fixture = try await keepingFixture(HandClock().clock)
+        let turn = try await fixture.scheduler.acquire(for: .none)
+        fixture.scheduler.transactionBegins()
+        let commit = try fixture.file.beginWrite().prepareCommit()
+        let disk = ThreadGate<Void>()
+        fixture.ioThread.perform { disk.wait() }
+        fixture.scheduler.commit(commit, ending: turn) { _ in }
+        fixture.scheduler.endKeeping()
+        #expect(try ForeignWriteLock.isHeld(of: fixture.file.path))
+        disk.open(with: ())
+        fixture.scheduler.waitForFlushes()
+        #expect(try !ForeignWriteLock.isHeld(of: fixture.file.path))
+    }
+
+    @Test("Who waits for the lock is told since when the writer writes, and not since when its process keeps the lock")
+    func keptLockOfHolder() async throws {
+        let fixture = try await keepingFixture(HandClock().clock)
+        #expect(try ForeignWriteLock.isHeld(of: fixture.file.path))
+        let start = ContinuousClock.now
+        try await Task.sleep(for: .milliseconds(300))
+        let turn = try await fixture.scheduler.acquire(for: .none)
+        let kept = ContinuousClock.now - start
+        let transaction = try fixture.file.beginWrite()
+        let holder = try #require(fixture.file.writeLockHolder)
+        #expect(.nanoseconds(holder.nanoseconds) < kept, "\(holder.nanoseconds)")
+        transaction.rollback()
+        fixture.scheduler.finish(turn)
     }
 
     @Test("While another process has the lock, a hundred waiting writers hold up nobody else")

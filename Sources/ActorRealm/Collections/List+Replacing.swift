@@ -74,6 +74,23 @@ extension List {
         writer.finish()
     }
 
+    /// Sorts the list in place.
+    ///
+    /// Elements that are lists or dictionaries of values of any kind are read before the first is written, since they are known by
+    /// their places.
+    ///
+    /// - Parameter areInIncreasingOrder: Whether its first argument belongs before the second.
+    /// - Precondition: In a realm, the open write transaction is the caller's: look at ``Realm/isInWriteTransaction``.
+    /// - Complexity: O(*n* log *n*).
+    public func sort(by areInIncreasingOrder: (Element, Element) throws -> Bool) rethrows {
+        var sorted = try self.sorted(by: areInIncreasingOrder)
+        if let core = place?.core, Element._elementShape.kind == .any {
+            let live = LiveValues(core: core)
+            sorted = sorted.map { live.read($0) }
+        }
+        for (index, element) in sorted.enumerated() { self[index] = element }
+    }
+
     /// Replaces the elements of a range of positions by others, of any number.
     ///
     /// - Precondition: A write transaction is open, the owner exists, and there are such positions: look at

@@ -8,17 +8,13 @@ import RealmModel
 /// of this realm are left as they are.
 struct LiveValues {
     unowned(unsafe) let core: RealmCore
-    /// Whether embedded objects are read: a value of any kind has no place for them.
-    var readsObjects = true
 
     /// Reads what the properties of an object are given.
     func read(_ values: inout [Any??], of info: ModelClass) {
         for property in info.properties where property.ordinal < values.count && !property.isComputed {
             guard let given = values[property.ordinal], let value = given else { continue }
-            let reader = LiveValues(core: core, readsObjects: property.shape.kind == .object)
-            // Numbers and texts are what they are, and so are the elements of an array of them.
-            let isRead = property.holdsValues ? reader.isLive(value) : property.isCollection && liesInRealm(value)
-            if isRead { values[property.ordinal] = .some(reader.plain(value)) }
+            var seen = Set<ObjectIdentifier>()
+            if isLive(value, in: property, &seen) { values[property.ordinal] = .some(plain(value, in: property)) }
         }
     }
 
@@ -30,24 +26,64 @@ struct LiveValues {
         return read
     }
 
-    /// Whether a value lies in this realm, or holds what does.
-    private func isLive(_ given: Any) -> Bool {
+    // MARK: Whether there is something to read
+
+    /// Whether what a property is given lies in this realm, or holds what does.
+    ///
+    /// What was seen are unmanaged objects: they may lead back to themselves.
+    private func isLive(_ given: Any, in property: ModelProperty, _ seen: inout Set<ObjectIdentifier>) -> Bool {
+        guard property.holdsValues else {
+            // Numbers and texts are what they are, and so are the elements of an array of them.
+            return property.isCollection && liesInRealm(given)
+        }
+        guard property.isCollection, let value = ValueReader.unwrap(given) else {
+            return isLive(element: given, of: property, &seen)
+        }
+        if let elements = value as? any HeldElements {
+            return elements.holds { isLive(element: $0, of: property, &seen) }
+        }
+        return liesInRealm(value) || isLive(unmanaged: value) { isLive(element: $0, of: property, &seen) }
+    }
+
+    /// The same for a value or an element of a property of objects, or of values of any kind.
+    private func isLive(element given: Any, of property: ModelProperty, _ seen: inout Set<ObjectIdentifier>) -> Bool {
+        if property.shape.kind == .any { return isLive(any: given) }
+        guard let value = ValueReader.unwrap(given), !ValueReader.isScalar(type(of: value)) else { return false }
+        if let object = ValueReader.object(value) { return isLive(object: object, &seen) }
+        guard let target = property.declaredTarget, ValueReader.isComposite(value),
+            let values = ValueReader.values(of: value, for: target)
+        else { return false }
+        return target.properties.contains { property in
+            guard property.ordinal < values.count, let given = values[property.ordinal], let value = given else {
+                return false
+            }
+            return isLive(value, in: property, &seen)
+        }
+    }
+
+    /// The same for a value of any kind; an object is linked to there, and not read.
+    private func isLive(any given: Any) -> Bool {
         guard let value = ValueReader.unwrap(given), !ValueReader.isScalar(type(of: value)) else { return false }
         if let mixed = value as? AnyRealmValue { return mixed.isLive(in: core) }
-        if let object = ValueReader.object(value) { return isLive(object: object) }
-        if let elements = value as? any HeldElements { return elements.holds { isLive($0) } }
-        return liesInRealm(value) || isLive(unmanaged: value)
+        if let elements = value as? any HeldElements { return elements.holds { isLive(any: $0) } }
+        if isWhole(value) { return false }
+        return liesInRealm(value) || isLive(unmanaged: value) { isLive(any: $0) }
+    }
+
+    /// Whether a value of any kind is taken as it is: an object, a number, a text.
+    private func isWhole(_ value: Any) -> Bool {
+        ValueReader.object(value) != nil || value is any _Persistable && !(value is any ThreadConfined)
     }
 
     /// Whether an object is a part of another one of this realm, or an unmanaged one that leads to such a part.
     ///
     /// Other objects of a realm are linked to, and not read.
-    private func isLive(object: ObjectBase) -> Bool {
-        guard readsObjects else { return false }
+    private func isLive(object: ObjectBase, _ seen: inout Set<ObjectIdentifier>) -> Bool {
         if object.core != nil { return object.core === core && object.tableAccessor?.info.isEmbedded == true }
+        guard seen.insert(ObjectIdentifier(object)).inserted else { return false }
         return object.modelClass.properties.contains { property in
             guard property.holdsValues, let value = property.value(in: object) else { return false }
-            return isLive(value)
+            return isLive(value, in: property, &seen)
         }
     }
 
@@ -61,7 +97,7 @@ struct LiveValues {
     }
 
     /// Whether an unmanaged collection of the library's holds something of this realm.
-    private func isLive(unmanaged value: Any) -> Bool {
+    private func isLive(unmanaged value: Any, _ isLive: (Any) -> Bool) -> Bool {
         func holds<Elements: Sequence>(_ elements: Elements) -> Bool { elements.contains { isLive($0) } }
         func holdsInValues<Entries: RealmKeyedCollection>(_ map: Entries) -> Bool { holds(map.values) }
         if let collection = value as? any RealmCollection { return collection._backing == nil && holds(collection) }
@@ -69,23 +105,50 @@ struct LiveValues {
         return false
     }
 
-    /// A value with what lies in this realm read: names and values for objects and dictionaries, arrays for lists.
-    private func plain(_ given: Any?) -> Any? {
+    // MARK: Reading
+
+    /// What a property is given, with what lies in this realm read: names and values for objects and dictionaries, arrays for lists.
+    private func plain(_ given: Any?, in property: ModelProperty) -> Any? {
         guard let value = ValueReader.unwrap(given) else { return nil }
-        if let mixed = value as? AnyRealmValue { return mixed.read() }
-        if let object = ValueReader.object(value) {
-            if isLive(object: object) { return entries(of: object) }
-            return object
-        }
-        if value is any _Persistable, !(value is any ThreadConfined) { return value }
+        if !property.isCollection { return plain(element: value, of: property) }
+        let reads = property.holdsValues
         if let entries = ValueReader.entries(of: value) {
-            return ValueReader.Entries(
-                entries.map { (name: $0.name, value: plain($0.value)) },
-                className: (value as? ValueReader.Entries)?.className
-            )
+            if !reads { return ValueReader.Entries(entries) }
+            return ValueReader.Entries(entries.map { (name: $0.name, value: plain(element: $0.value, of: property)) })
         }
         guard let elements = ValueReader.elements(of: value) else { return value }
-        let plainElements: [Any?] = elements.map { plain($0) }
+        let plainElements: [Any?] = reads ? elements.map { plain(element: $0, of: property) } : elements
+        return plainElements
+    }
+
+    private func plain(element given: Any?, of property: ModelProperty) -> Any? {
+        if property.shape.kind == .any { return plain(any: given) }
+        guard let value = ValueReader.unwrap(given) else { return nil }
+        var seen = Set<ObjectIdentifier>()
+        if let object = ValueReader.object(value) {
+            return isLive(object: object, &seen) ? entries(of: object) : object
+        }
+        guard let target = property.declaredTarget, ValueReader.isComposite(value),
+            isLive(element: value, of: property, &seen),
+            let values = ValueReader.values(of: value, for: target)
+        else { return value }
+        // A name that no property has is no part of an object.
+        let entries = target.properties.compactMap { property -> (name: String, value: Any?)? in
+            guard property.ordinal < values.count, let given = values[property.ordinal] else { return nil }
+            return (name: property.name, value: plain(given, in: property))
+        }
+        return ValueReader.Entries(entries, className: ValueReader.className(of: value))
+    }
+
+    private func plain(any given: Any?) -> Any? {
+        guard let value = ValueReader.unwrap(given) else { return nil }
+        if let mixed = value as? AnyRealmValue { return mixed.read() }
+        if isWhole(value) { return value }
+        if let entries = ValueReader.entries(of: value) {
+            return ValueReader.Entries(entries.map { (name: $0.name, value: plain(any: $0.value)) })
+        }
+        guard let elements = ValueReader.elements(of: value) else { return value }
+        let plainElements: [Any?] = elements.map { plain(any: $0) }
         return plainElements
     }
 
@@ -93,7 +156,7 @@ struct LiveValues {
     private func entries(of object: ObjectBase) -> ValueReader.Entries {
         let info = object.modelClass
         let entries = info.properties.filter { !$0.isComputed }
-            .map { (name: $0.name, value: plain($0.value(in: object))) }
+            .map { (name: $0.name, value: plain($0.value(in: object), in: $0)) }
         return ValueReader.Entries(entries, className: info.name)
     }
 }

@@ -95,13 +95,13 @@ struct PredicateCompiler {
         let resolved = try resolver.resolve(path, from: table)
         var operation = comparison.operation
         var quantifier = comparison.quantifier
-        // `map.@allKeys == 'a'` asks whether one of them is, with and without ANY.
-        if quantifier == nil, path.namesEntries { quantifier = .any }
-        if resolved.endsInCollection, quantifier == nil, operation == .contains, comparison.options.isEmpty {
+        if quantifier == nil, operation == .contains, comparison.options.isEmpty, resolved.asksForMembers(path) {
             // `scores CONTAINS 3` asks for membership.
             operation = .equal
             quantifier = .any
         }
+        // `map.@allKeys == 'a'` asks whether one of them is, with and without ANY.
+        if quantifier == nil, path.namesEntries { quantifier = .any }
         if resolved.reader.isMany, quantifier == nil {
             throw QueryError(
                 "Key paths that include a collection property must use aggregate operations (ANY, ALL, NONE, @count …): "
@@ -151,6 +151,10 @@ struct PredicateCompiler {
         let right = try resolver.resolve(second, from: table)
         var operation = comparison.operation
         var quantifier = comparison.quantifier
+        if operation == .contains, quantifier == nil, !right.reader.isMany, left.asksForMembers(first) {
+            operation = .equal
+            quantifier = .any
+        }
         if quantifier == nil,
             left.reader.isMany && first.namesEntries || right.reader.isMany && second.namesEntries
         {
@@ -162,9 +166,6 @@ struct PredicateCompiler {
             }
             operation = .equal
             quantifier = quantifier ?? .any
-        } else if operation == .contains, left.endsInCollection, !right.reader.isMany, quantifier == nil {
-            operation = .equal
-            quantifier = .any
         }
         if left.reader.isMany && right.reader.isMany {
             throw QueryError("Comparing two collection columns is not permitted: '\(first)' and '\(second)'")

@@ -34,6 +34,12 @@ struct ResolvedPath {
         }
     }
 
+    /// Whether CONTAINS asks for an element, and not for a part of each: names, texts, data and values of any kind of a map may have such a part.
+    func asksForMembers(_ path: PropertyPath) -> Bool {
+        guard path.steps.last?.namesEntries == true else { return endsInCollection }
+        return reader.isMany && kind != .string && kind != .data && kind != .any
+    }
+
     /// The type in error messages.
     var typeName: String {
         kind == .object ? "object of type '\(targetClass ?? "")'" : kind.name

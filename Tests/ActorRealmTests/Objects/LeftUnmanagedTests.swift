@@ -40,6 +40,30 @@ struct LeftUnmanagedTests {
         try realm.write { realm.add(note) }
         #expect(realm.objects(HeldNote.self).first?.text == "kept")
     }
+
+    @Test("an object in a value of any kind of a nested object is added, whatever it leads to")
+    func nestedValue() throws {
+        let realm = try memoryRealm([Holding.self, HeldNote.self])
+        let holding = try realm.write {
+            let any = AnyRealmValue.fromArray([.int(7)])
+            return realm.create(Holding.self, value: ["id": 1, "code": "a", "any": any] as [String: Any])
+        }
+        func held(_ id: Int) -> Holding {
+            let held = Holding(value: ["id": id, "code": "\(id)"] as [String: Any])
+            // Back to itself, and to a list of the realm.
+            held.next = held
+            held.any = holding.any
+            return held
+        }
+        for (id, asValue) in [(3, true), (4, false)] {
+            let object = held(id)
+            let any: Any = asValue ? AnyRealmValue.object(object) : object
+            let next = ["id": id + 10, "code": "next \(id)", "any": any] as [String: Any]
+            try realm.write { try holding.setValues(["next": next]) }
+            #expect(object.realm != nil && holding.next?.any.object(Holding.self)?.id == id)
+            #expect(object.any.listValue?.first?.intValue == 7)
+        }
+    }
 }
 
 class Holding: Object {

@@ -176,6 +176,8 @@ struct ListReplacingTests {
             #expect(numbers(list) == [[2], [1], [3], [4]])
             try realm.write { list[0..<2] = list[1..<3] }
             #expect(numbers(list) == [[1], [3], [3], [4]])
+            try realm.write { list.sort { $0.listValue![0].intValue! > $1.listValue![0].intValue! } }
+            #expect(numbers(list) == [[4], [3], [3], [1]])
         }
     }
 

@@ -67,6 +67,21 @@ import Testing
         #expect(try ids("notes CONTAINS 'alpha'") == [1] && ids("notes CONTAINS 'lph'").isEmpty)
     }
 
+    @Test func `a collection behind the values of a map is asked for its elements`() throws {
+        let realm = try memoryRealm([Crate.self, Slip.self])
+        try realm.write {
+            let other = realm.create(Crate.self, value: ["id": 2, "tags": ["alpha"], "numbers": [3]] as [String: Any])
+            realm.create(Crate.self, value: ["id": 1, "peers": ["a": other], "scores": ["x": 3]] as [String: Any])
+        }
+        func ids(_ format: String) throws -> [Int] {
+            try realm.objects(Crate.self).filter(RealmPredicate(parsing: format)).map(\.id)
+        }
+        #expect(try ids("peers.@allValues.tags CONTAINS 'lph'").isEmpty)
+        #expect(try ids("peers.@allValues.tags CONTAINS 'alpha'") == [1])
+        #expect(try ids("peers.@allValues.numbers CONTAINS 3") == [1])
+        #expect(try ids("scores.@allValues CONTAINS 3") == [1] && ids("scores.@allValues CONTAINS 1").isEmpty)
+    }
+
     @Test func `the values of a map that may be nil are all in a range`() throws {
         let realm = try memoryRealm([Ranges.self])
         try realm.write {

@@ -1,3 +1,5 @@
+import RealmModel
+
 /// What an array can do with its ranges, without `RangeReplaceableCollection`: its `+` copies the left operand and appends to the
 /// copy, and the copy of a list is the list. `list + [7]` would write into the realm; without the protocol it is an array.
 extension List {

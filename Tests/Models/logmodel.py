@@ -16,6 +16,11 @@ Disk: each location is (cache, possible values after a power cut, dirty). A writ
 blocks) to what is possible, a flush that succeeds leaves the cached value only, a flush that fails makes the location clean and
 leaves everything possible (the kernel drops what it could not write and says so once, to the caller alone). A power cut picks a
 possible value for each location by itself. Killing a process leaves the cache and the shared memory alone.
+
+Stretches: a process that keeps the write lock acknowledges versions by their records alone (kinds late, lunfl, lgroup). Each has its own
+number. A maker, beside whatever block is open, makes the pages of the newest acknowledged one and publishes it; the numbers between have
+no pages and are skipped. A record cannot name the version that its pages will have: when it is appended, nobody knows where the next
+making begins, and one may be published beside a record that is on its way. Groups stay groups: several records, one number, one flush.
 """
 import sys, time, random
 from collections import deque, namedtuple
@@ -30,12 +35,14 @@ V = frozenset()         # the unsafe variants in force
 Img = namedtuple('Img', 'ver root rootval lsn chain hist pic')
 Hdr = namedtuple('Hdr', 'hseq closed log img ext')
 Frm = namedtuple('Frm', 'log lsn ver n last prev cid marker hist dur')
-Shm = namedtuple('Shm', 'pub C cslot cand sure stop flog frealm pcint log dur tail acked ending')
+Shm = namedtuple('Shm', 'pub C cslot cand sure stop flog frealm pcint log dur tail acked ending bell')
 St = namedtuple('St', 'pages hdr dir logs shm procs wlock klock must failed soft refused bud ncid nlog ro save tampered')
 Bud = namedtuple('Bud', 'commits ckpts kills cuts fails opens closes readers ro tamper')
-Proc = namedtuple('Proc', 'st W K R O')   # st: 0 not there, 1 alone in opening or closing, 2 open
+# st: 0 not there, 1 alone in opening or closing, 2 open; M: who makes pages beside the writer; A: the position that a reader asks for
+Proc = namedtuple('Proc', 'st W K R O M A S')   # S: what the beginning of a slice has seen (one variant)
 
-CLOSED = Proc(0, None, None, None, None)
+CLOSED = Proc(0, None, None, None, None, None, None, None)
+LATE = ('late', 'lunfl', 'lgroup', 'lsync')      # commits whose pages are made later; the write lock is kept behind them
 EMPTY = (None, frozenset([None]), False)
 
 
@@ -96,9 +103,8 @@ def set_block(s, i, place, v, again=False):
     return s._replace(logs=tuple((j, h, change(b)) if j == i else (j, h, b) for j, h, b in s.logs))
 
 
-def next_place(x, n):
-    """Where the next writer appends: nothing is appended to a block that a flush has covered, unless a checkpoint covers it."""
-    lsn = x.pub.lsn
+def next_place(x, n, lsn):
+    """Where the next record goes: nothing is appended to a block that a flush has covered, unless a checkpoint covers it."""
     if lsn % 2 and 'append_to_flushed_block' not in V:
         if x.dur >= lsn and x.C.lsn < lsn or 'jump_over_void' in V and n == 1:
             return lsn + 1
@@ -168,11 +174,11 @@ def outcomes(s, cut):
                         if ident is not None and ident != H.log and lh[2] != H.img.ver and 'leftover_ignored' not in V:
                             yield 'log %s begins at v%d, the header stands at v%d' % (ident, lh[2], H.img.ver), None, slot, ()
                             continue
-                        yield None, H.img.hist, slot, ()
+                        yield None, H.img.rootval[1], slot, ()
                         continue
                     elif ident != H.log:
                         if 'missing_is_clean' in V and d is None:
-                            yield None, H.img.hist, slot, ()
+                            yield None, H.img.rootval[1], slot, ()
                             continue
                         yield 'the header names log %d, there is %s' % (H.log, ident), None, slot, ()
                         continue
@@ -198,7 +204,7 @@ def frame_ok(f, i, lsn, ver, chain, at=START):
 
 def walk_log(s, H, slot, l, val, cut):
     i, _, blocks = l
-    stack = [(H.img.lsn, H.img.ver, H.img.chain, H.img.hist, (), START)]
+    stack = [(H.img.lsn, H.img.ver, H.img.chain, H.img.rootval[1], (), START)]
     first = H.img.lsn // SEG * SEG
     while stack:
         lsn, ver, chain, hist, frames, at = stack.pop()
@@ -247,7 +253,8 @@ def bad_outcome(s, cut):
     return None
 
 
-def violation(s):
+def violation(s, before=None):
+    """What is wrong in a state; before: the state that it comes from, in which nothing was."""
     if DAMAGE:
         e = damage(s)
         if e:
@@ -255,7 +262,11 @@ def violation(s):
     if s.shm is not None and any(p.st == 2 for p in s.procs):
         if not tree_ok(s, s.shm.pub):
             return 'the published version %d cannot be read' % s.shm.pub.ver
+        if s.shm.pub.rootval[1] != s.shm.pub.hist:
+            return 'the pages of version %d have commits %s, its records say %s' % (s.shm.pub.ver, s.shm.pub.rootval[1], s.shm.pub.hist)
         for n, p in enumerate(s.procs):
+            if p.M == NO_SPACE:
+                return 'there is no space for the pages of acknowledged commits'
             if p.R is not None and not tree_ok(s, p.R):
                 return 'pages of version %d are overwritten under the reader in %s' % (p.R.ver, 'AB'[n])
     if s.ro is not None and not tree_ok(s, s.ro[0]):
@@ -264,9 +275,24 @@ def violation(s):
         e = bad_outcome(s, False)
         if e:
             return e
+    if before and all(getattr(s, k) is getattr(before, k) for k in DISK):
+        return None
     return bad_outcome(s, True)
 
 
+def starved(s, ch):
+    """A reader that asked, and nothing happens any more unless somebody dies."""
+    if s.shm is None or s.shm.stop or any('is killed' not in c[0] and 'power is cut' not in c[0] for c in ch):
+        return None
+    for n, p in enumerate(s.procs):
+        if p.A is not None:
+            return 'the reader in %s asked for what was acknowledged at %d and is left at version %d' % ('AB'[n], p.A, s.shm.pub.ver)
+    return None
+
+
+NO_SPACE = ('no space', None)
+BROKEN = ('broken', None)       # a step of making pages has failed: this process makes none any more
+DISK = ('pages', 'hdr', 'dir', 'logs', 'must', 'tampered')      # all that a power cut's outcome depends on
 DAMAGE = False
 LIMITS = set()
 
@@ -333,6 +359,8 @@ def make(s, base, cids, pinned, ver, dead_by):
             free.append(p)
     # What was used before comes first: mistakes show at once.
     free.sort(key=lambda p: (pic[p] is None, p))
+    if 'stretch_over_published' in V:
+        free = [base.rootval[2], base.rootval[4]] + free
     _, hist, px, vx, py, vy = base.rootval
     cell = {0: [px, vx, False], 1: [py, vy, False]}
     for c in cids:
@@ -410,15 +438,24 @@ def steps(s, kinds):
         if alone:
             continue
         writer(s, n, p, who, add, kinds)
+        maker(s, n, p, who, add, kinds)
         checkpointer(s, n, p, who, add)
-        if p.R is None and b.readers and s.shm:
+        if p.R is None and p.A is None and b.readers and s.shm:
             t = spend(s, readers=1)
-            add('%s: a reader begins at version %d' % (who, s.shm.pub.ver), note_seen(sp(t, n, R=s.shm.pub), s.shm.pub.hist))
+            add('%s: a reader begins at version %d' % (who, s.shm.pub.ver), note_seen(sp(t, n, R=s.shm.pub), s.shm.pub.rootval[1]))
+            if s.shm.acked > s.shm.pub.lsn:
+                add('%s: a reader at version %d asks for what was acknowledged at %d' % (who, s.shm.pub.ver, s.shm.acked),
+                    sp(t if s.wlock == n else sh(t, bell=True), n, A=s.shm.acked))
+        if p.A is not None and s.shm.pub.lsn >= p.A:
+            add('%s: the reader that asked begins at version %d' % (who, s.shm.pub.ver), note_seen(sp(s, n, R=s.shm.pub, A=None), s.shm.pub.rootval[1]))
         if p.R is not None:
             add('%s: the reader ends' % who, sp(s, n, R=None))
-        if p.W is None and p.K is None and p.R is None and b.closes and len(alive) == 1:
+        if p.W is None and p.K is None and p.R is None and p.A is None and p.M in (None, BROKEN) and b.closes and len(alive) == 1:
             x = s.shm
-            if not (x.stop or x.acked > x.pub.lsn or x.flog is not None or x.frealm is not None or x.pcint is not None or x.cand is not None):
+            without = x.acked > x.pub.lsn and 'close_without_pages' not in V
+            if without and s.wlock == n and not x.stop:
+                continue     # makes the pages first
+            if not (x.stop or without or x.flog is not None or x.frealm is not None or x.pcint is not None or x.cand is not None):
                 add('%s begins to close' % who, sp(spend(s, closes=1), n, st=1, O=('c1', None)))
             else:
                 add('%s closes without the last checkpoint' % who, sp(spend(s, closes=1), n, st=0, O=None))
@@ -504,9 +541,17 @@ def writer(s, n, p, who, add, kinds):
     x, b = s.shm, s.bud
     w = p.W
     if w is None:
-        if s.wlock is None and (b.commits or 'sync' in kinds or 'take' in kinds) and not x.stop:
+        held = s.wlock == n
+        others = any(q.st for m, q in enumerate(s.procs) if m != n)
+        if held and p.M is None and (x.acked <= x.pub.lsn or HANDS & V) and ('take' in kinds or others and b.commits):
+            add('%s gives the write lock up' % who, sp(s._replace(wlock=None), n, S=None))
+        asks = p.A is not None and x.acked > x.pub.lsn and 'reader_waits_for_dead' not in V
+        if (s.wlock is None or held) and (b.commits or 'sync' in kinds or 'take' in kinds or asks) and not x.stop:
             t = s._replace(wlock=n)
-            if 'take' in kinds and s.klock is None:
+            if held:
+                in_slice(t, n, who, kinds, add)
+                return
+            if 'take' in kinds and s.klock is None and (x.acked <= x.pub.lsn or 'take_unpublished' in V):
                 if x.frealm is not None and 'take_after_flush' not in V:
                     add('%s finds that a page flush did not end: stops writing for all' % who, sh(s, stop=True))
                     return
@@ -517,48 +562,56 @@ def writer(s, n, p, who, add, kinds):
                 t = s
                 if x.dur > x.pub.lsn and 'lower' in V:
                     t = sh(t, dur=x.pub.lsn)
-                for lsn in range(x.dur, x.pub.lsn):
+                to = x.pub.lsn if 'rewrite_to_published' in V else max(x.pub.lsn, x.acked)
+                for lsn in range(x.dur, to):
                     t = set_block(t, x.log, lsn % HB, log_of(t, x.log)[2][lsn % HB][0], True)
-                add('%s finds that a log flush did not end: writes the records from %d to %d once more' % (who, x.dur, x.pub.lsn), sh(t, flog=None))
+                add('%s finds that a log flush did not end: writes the records from %d to %d once more' % (who, x.dur, to), sh(t, flog=None))
                 return
             if x.pcint is not None and 'page_commit_no_intent' not in V:
                 if s.klock is None or s.klock == n:
                     add('%s takes the lock and finds a page commit begun' % who, sp(t._replace(klock=n), n, W=('adopt1', None, None, None)))
                 return
-            if x.acked > x.pub.lsn and 'lazy_without_rolling_forward' not in V:
-                frames = records_between(s, x)
+            if (x.acked > x.pub.lsn or 'rolled_beyond_acknowledged' in V and records_between(s, x, True)) and \
+                    (asks or not {'lazy_without_rolling_forward', 'handed_over_unpublished', 'taken_over_without_pages'} & V):
+                frames = records_between(s, x, 'rolled_beyond_acknowledged' in V)
                 r = make(t, x.pub, [f.cid for f in frames], pins(s, x.pub), frames[-1].ver, x.pub.ver)
                 if r:
                     t, img = r
-                    img = img._replace(lsn=x.acked, chain=frames[-1].cid)
+                    img = img._replace(lsn=frames[-1].lsn + 1, chain=frames[-1].cid)
                     add('%s takes the lock and makes the pages of v%d from the log' % (who, img.ver), sp(t, n, W=('roll', 'rec', img, ())))
+                elif not in_doubt(x):
+                    add('%s has no space for the pages of the records' % who, sp(s, n, M=NO_SPACE))
                 return
             for kind in kinds:
-                if kind == 'take' or kind != 'sync' and not b.commits:
+                if kind in ('take', 'back') or kind != 'sync' and not b.commits:
                     continue
-                if kind == 'group' and b.commits < 2:
+                if kind in ('group', 'lgroup') and b.commits < 2:
                     continue
                 if kind == 'sync':
                     if x.dur < x.pub.lsn:
                         add('%s begins to flush the log' % who, sp(t, n, W=('s1', 'sync', x.pub, ())))
                     continue
-                for cids in ([(s.ncid, s.ncid + 1)] if kind == 'group' else [(s.ncid,), (s.ncid + 1,)] if b.commits < 3 else [(s.ncid,)]):
-                    begin(t, n, who, kind, cids, add)
+                for cids in choices(s, kind):
+                    begin(t, n, who, kind, cids, add, x.pub if {'lazy_without_rolling_forward', 'handed_over_unpublished'} & V else None)
         return
     pc, kind, img, frames = w
     go = lambda t, pc, **kw: sp(t, n, W=(pc, kw.get('kind', kind), kw.get('img', img), kw.get('frames', frames)))
-    done = lambda t: sp(t._replace(wlock=None), n, W=None)
-    soft = kind == 'unfl'
+    done = lambda t: sp(t if kind in LATE else t._replace(wlock=None), n, W=None)
+    soft = kind in ('unfl', 'lunfl')
     after = lambda t: done(t) if t.procs[n].W[0] == 'end' else t
     if pc == 'roll':
         add('%s publishes v%d' % (who, img.ver), done(sh(s, pub=img)))
     elif pc == 'lack':
-        add('%s notes v%d as acknowledged' % (who, img.ver), go(s, stores('AD', 'N') + ('lack2',)))
+        add('%s notes v%d as acknowledged' % (who, img.ver), go(s, ('A', 'lack2') if soft else stores('AD', 'N') + ('lack2',)))
     elif isinstance(pc, tuple):
         t = store(s, pc[0], img)
         add('%s: %s of v%d' % (who, STORES[pc[0]], img.ver), after(go(t, pc[1:] if len(pc) > 2 else pc[1])))
     elif pc == 'lack2':
-        add('%s acknowledges v%d (commits %s)' % (who, img.ver, img.hist), go(s._replace(must=s.must | set(img.hist)), 'lmake'))
+        t = s._replace(soft=s.soft | {img.hist[-1]}) if soft else s._replace(must=s.must | set(img.hist))
+        if kind == 'late' and 'told_before_noted' in V and x.acked < img.lsn:
+            add('%s acknowledges v%d' % (who, img.ver), go(t, 'lack'))
+            return
+        add('%s acknowledges v%d (commits %s)' % (who, img.ver, img.hist), done(t) if kind in LATE else go(t, 'lmake'))
     elif pc == 'lmake':
         r = make(s, x.pub, [c for c in img.hist[len(x.pub.hist):]], pins(s, x.pub), img.ver, x.pub.ver)
         if r:
@@ -566,7 +619,17 @@ def writer(s, n, p, who, add, kinds):
             add('%s makes the pages of v%d' % (who, img.ver), go(t, 'publish', img=m._replace(lsn=img.lsn, chain=img.chain), kind='made'))
         else:
             add('%s: no space for pages before a checkpoint' % who, done(s))
-    elif pc == 'append':
+    elif pc in ('open', 'append'):
+        if pc == 'open':
+            if 'back' in kinds:
+                t = s._replace(failed=s.failed | {f.cid for f in frames}, soft=s.soft - {f.cid for f in frames})
+                add('%s: the block is taken back' % who, done(sh(t, acked=x.pub.lsn) if 'back_to_published' in V else t))
+            if p.M == BROKEN:
+                add('%s: writing has stopped, takes it back' % who, done(s))
+                return
+            if not secured(s, n, img):
+                add('%s: no space for its pages, takes it back' % who, done(s))
+                return
         if img.lsn > x.tail + HB:
             add('%s: no room in the log, takes it back' % who, done(s))
             return
@@ -575,6 +638,10 @@ def writer(s, n, p, who, add, kinds):
         t = set_block(s, x.log, f.lsn % HB, f)
         if rest:
             t = go(t, 'append', frames=rest)
+        elif kind == 'lunfl':
+            t = go(t, 'lack')
+        elif kind in LATE and 'acknowledged_word_first' in V:
+            t = go(t, ('A', 'intent'))
         elif soft or 'publish_before_flush' in V:
             t = go(t, 'publish')
         else:
@@ -589,14 +656,17 @@ def writer(s, n, p, who, add, kinds):
             seg = (img.lsn - 1) // SEG
             blocks = [k % HB for k in range(seg * SEG, seg * SEG + SEG)]
         t = flush_log(s, True, blocks)
-        nxt = 'lack' if kind == 'lazy' else 'ack' if ('publish_before_flush' in V or 'ack_before_publish' in V) else 'publish'
+        nxt = 'ack' if {'publish_before_flush', 'ack_before_publish'} & V else 'publish'
+        if kind == 'lazy' or kind in LATE:
+            nxt = 'lack2' if 'told_before_noted' in V else 'lack'
         add('%s flushes the log' % who, go(t, nxt))
         if b.fails:
             add('%s: the flush of the log fails' % who, go(flush_log(spend(s, fails=1), False, blocks), 'wfail'))
     elif pc == 'wfail':
-        t = sh(s, stop=True)._replace(failed=s.failed | set(img.hist[len(x.pub.hist):]))
+        base = acknowledged(s)
+        t = sh(s, stop=True)._replace(failed=s.failed | set(img.hist[len(base.hist):]))
         if 'no_refusal' not in V:
-            t = t._replace(refused=t.refused | {('F', x.log, x.pub.lsn)})
+            t = t._replace(refused=t.refused | {('F', x.log, x.pub.lsn if 'refusal_at_published' in V else base.lsn)})
         add('%s stops writing for all, its commits fail' % who, done(t))
     elif pc == 'publish':
         if 'torn_shared_memory' in V and x.pub.ver != img.ver:
@@ -618,7 +688,7 @@ def writer(s, n, p, who, add, kinds):
     elif pc == 's2':
         add('%s notes that a log flush begins' % who, go(sh(s, flog=n), 's3'))
     elif pc == 's3':
-        add('%s flushes the log' % who, go(flush_log(s), ('PD', 'N', 's4')))
+        add('%s flushes the log' % who, go(flush_log(s), ('AD' if kind == 'lsync' else 'PD', 'N', 's4')))
         if b.fails:
             add('%s: the flush of the log fails' % who, go(flush_log(spend(s, fails=1), False), 'wfail'))
     elif pc == 's4':
@@ -737,29 +807,139 @@ def store(s, what, img):
     if what == 'N':
         return sh(s, flog=None)
     if 'P' in what:
-        s = sh(s, pub=img, acked=max(x.acked, img.lsn))
+        s = sh(s, pub=img, acked=img.lsn if 'published_lowers_acknowledged' in V else max(x.acked, img.lsn))
     if 'A' in what:
         s = sh(s, acked=img.lsn)
     return sh(s, dur=img.lsn) if 'D' in what else s
 
 
-def records_between(s, x):
-    """The records from the published to the acknowledged position."""
+def records_between(s, x, beyond=False):
+    """The records from the published to the acknowledged position; beyond: all that are whole."""
     blocks, out = log_of(s, x.log)[2], ()
     lsn, ver, chain, at = x.pub.lsn, x.pub.ver, x.pub.chain, START
-    while lsn < x.acked:
+    while lsn < x.acked or beyond:
         for place in places_behind(lsn):
             f = blocks[place % HB][0]
             if frame_ok(f, x.log, place, ver, chain, at):
                 break
+        else:
+            assert beyond
+            break
         out += (f,)
         lsn, ver, chain, at = place + 1, f.ver, f.cid, (f.n, f.last)
     return out
 
 
-def begin(s, n, who, kind, cids, add):
+def acknowledged(s):
+    """The newest acknowledged version; its pages are those of the published one as long as it has none."""
     x = s.shm
-    base, lsn, chain = x.pub, next_place(x, n), x.pub.chain
+    if x.acked <= x.pub.lsn:
+        return x.pub
+    f = records_between(s, x)[-1]
+    return x.pub._replace(ver=f.ver, lsn=x.acked, chain=f.cid, hist=f.hist)
+
+
+def secured(s, n, img):
+    """Whether there is space for a record's pages, however they are made: with all that was acknowledged before, or behind it as a version
+    of their own, while somebody holds what is published now."""
+    x, m = s.shm, s.procs[n].M
+    base = m[1] if m and m[0] == 'made' else x.pub
+    hold, last = pins(s, x.pub) | {base.ver}, acknowledged(s)
+    before, own = last.hist[len(base.hist):], img.hist[len(last.hist):]
+    if 'no_reservation' in V:
+        return True
+    if 'reservation_of_one_version' in V:
+        return make(s, base, before + own, hold, img.ver, base.ver) is not None
+    if before:
+        r = make(s, base, before, hold, last.ver, base.ver)
+        if r is None:
+            return False
+        s, base = r
+    return make(s, base, own, hold | {base.ver}, img.ver, base.ver) is not None
+
+
+def in_doubt(x):
+    """A candidate that has not been looked at twice may hold what was secured when nobody held it. Whoever makes pages waits: it is dropped soon."""
+    return x.cand is not None and not x.sure and 'fails_beside_unsure' not in V
+
+
+HANDS = {'handed_over_unpublished', 'handed_over_and_rolled'}
+
+
+def choices(s, kind):
+    if kind in ('group', 'lgroup'):
+        return [(s.ncid, s.ncid + 1)]
+    return [(s.ncid,), (s.ncid + 1,)] if s.bud.commits < 3 else [(s.ncid,)]
+
+
+def in_slice(s, n, who, kinds, add):
+    """What the holder of the write lock begins between two commits."""
+    x, m = s.shm, s.procs[n].M
+    whole = x.acked <= x.pub.lsn and m is None
+    for kind in kinds:
+        if kind == 'sync':
+            img = acknowledged(s)
+            if x.dur < img.lsn:
+                add('%s begins to flush the log' % who, sp(s, n, W=('s1', 'lsync', img, ())))
+        elif kind not in ('take', 'back') and s.bud.commits >= (2 if kind in ('group', 'lgroup') else 1):
+            if kind in LATE or whole or kind == 'page' and 'page_commit_on_published' in V:
+                for cids in choices(s, kind):
+                    begin(s, n, who, kind, cids, add)
+
+
+def maker(s, n, p, who, add, kinds):
+    """Makes the pages of what was acknowledged, beside an open block: by the holder of the write lock, in whichever thread."""
+    x, b = s.shm, s.bud
+    if p.M and p.M[0] == 'made':
+        img = p.M[1]
+        if 'position_at_publishing' in V:
+            a = acknowledged(s)
+            img = img._replace(ver=a.ver, lsn=a.lsn, chain=a.chain, hist=a.hist)
+        t = store(s, 'PD' if 'published_is_durable' in V else 'P', img)
+        if 'bell_cleared_last' in V:
+            t = sh(t, bell=False)
+        add('%s publishes v%d' % (who, img.ver), sp(t, n, M=None))
+        return
+    if s.wlock != n or p.M in (NO_SPACE, BROKEN) or p.W is not None and p.W[1] not in LATE:
+        return
+    beyond = 'made_beyond_acknowledged' in V
+    if x.acked <= x.pub.lsn and not (beyond and records_between(s, x, True)):
+        return
+    others = any(q.st for m, q in enumerate(s.procs) if m != n)
+    asked = p.A is not None or x.bell
+    # Somebody asks, a checkpoint is wanted, the lock is, the next commit needs pages, or the file is to be closed.
+    if not (asked or b.ckpts or b.closes or b.commits and (others or any(k not in LATE for k in kinds))):
+        return
+    goal = acknowledged(s)
+    if beyond:
+        f = records_between(s, x, True)[-1]
+        goal = goal._replace(ver=f.ver, lsn=f.lsn + 1, chain=f.cid, hist=f.hist)
+    cids = goal.hist[len(x.pub.hist):]
+    if p.M:      # a step failed, and what it did counts as done
+        cids = goal.hist[len(p.M[1].hist):]
+    if p.W and p.W[0] == 'open' and 'pages_beside_block_not_frozen' in V:
+        cids += tuple(f.cid for f in p.W[3])
+    hold = (p.S or pins(s, x.pub)) | {x.pub.ver}
+    r = make(s, x.pub, cids, hold, goal.ver, x.pub.ver)
+    if r is None:
+        if not in_doubt(x):
+            add('%s has no space for the pages of v%d' % (who, goal.ver), sp(s, n, M=NO_SPACE))
+        return
+    t, img = r
+    img = img._replace(lsn=goal.lsn, chain=goal.chain, hist=goal.hist)
+    if 'bell_cleared_last' not in V:
+        t = sh(t, bell=False)      # before the acknowledged position is read
+    add('%s makes the pages of v%d' % (who, img.ver), sp(t, n, M=('made', img)))
+    if b.fails and p.M is None:
+        t = spend(s, fails=1)
+        add('%s: a step of making the pages of v%d fails' % (who, img.ver),
+            sp(t, n, M=('half', img)) if 'failed_making_goes_on' in V else sp(sh(t, stop=True), n, M=BROKEN))
+
+
+def begin(s, n, who, kind, cids, add, base=None):
+    x = s.shm
+    base = base or (acknowledged(s) if kind in LATE else x.pub)
+    lsn, chain = next_place(x, n, base.lsn), base.chain
     ver = base.ver
     if 'continue_without_applying' in V and kind != 'page':
         l = log_of(s, x.log)[2]
@@ -769,7 +949,11 @@ def begin(s, n, who, kind, cids, add):
     new = ver + 1
     if kind != 'page' and lsn + len(cids) > x.tail + HB:
         return
-    if kind == 'lazy':
+    if kind == 'lazy' and make(s, base, cids, pins(s, base), new, base.ver) is None:
+        return
+    if kind == 'lazy' or kind in LATE:
+        if 'pins_of_slice_begin' in V and s.procs[n].S is None:
+            s = sp(s, n, S=frozenset(pins(s, base)))
         t, img = s, base._replace(ver=new, hist=base.hist + tuple(cids))
     else:
         r = make(s, base, cids, pins(s, base), new, base.ver)
@@ -788,12 +972,13 @@ def begin(s, n, who, kind, cids, add):
         frames.append(Frm(x.log, lsn, new, k, k == len(cids) - 1, chain, c, False, hist, max(x.dur, x.C.lsn)))
         lsn, chain = lsn + 1, c
     img = img._replace(lsn=lsn, chain=chain)
-    if kind == 'unfl':
+    if kind in ('unfl', 'lunfl'):
         t = t._replace(soft=t.soft | set(cids))
     if 'header_per_commit' in V:
         t = write_header(t, 1 - x.cslot, Hdr(next_seq(s), False, x.log, img, ()))
     add('%s begins %s v%d (commits %s)' % (who, {'rec': 'a record commit', 'group': 'a group of two',
-        'unfl': 'an unflushed commit', 'lazy': 'a commit without pages'}[kind], new, cids), sp(t, n, W=('append', kind, img, tuple(frames))))
+        'unfl': 'an unflushed commit', 'lazy': 'a commit without pages', 'late': 'a block without pages', 'lunfl': 'an unflushed block without pages',
+        'lgroup': 'a group of two without pages'}[kind], new, cids), sp(t, n, W=('open' if kind in LATE else 'append', kind, img, tuple(frames))))
 
 
 def rewrite(s, more):
@@ -813,7 +998,9 @@ def checkpointer(s, n, p, who, add):
         if x.pcint is not None and 'page_commit_no_intent' not in V and 'two_header_writers' not in V:
             return
         if x.frealm is not None:   # its owner is dead, since the lock is free
-            if s.wlock is None or 'rewrite_beside_writer' in V:
+            # The holder of the write lock does it where no pages are in work.
+            idle = s.wlock == n and (p.M in (None, BROKEN) or 'rewrite_beside_making' in V) and (p.W is None or p.W[1] in LATE)
+            if s.wlock is None or idle or 'rewrite_beside_writer' in V:
                 add('%s finds that a page flush did not end: writes all pages since the checkpoint once more' % who, rewrite(s, ()))
             return
         if x.cand is not None and not x.sure and 'unsure_candidate' not in V:
@@ -823,6 +1010,8 @@ def checkpointer(s, n, p, who, add):
             add('%s goes on with the checkpoint v%d of a dead process' % (who, x.cand.ver), sp(s._replace(klock=n), n, K=('k3', x.cand)))
         elif b.ckpts and x.pub.ver > x.C.ver:
             t = spend(s, ckpts=1)._replace(klock=n)
+            if 'candidate_without_pages' in V and x.acked > x.pub.lsn:
+                add('%s chooses checkpoint v%d' % (who, acknowledged(s).ver), sp(t, n, K=('k3', acknowledged(s))))
             add('%s chooses checkpoint v%d' % (who, x.pub.ver), sp(t, n, K=('k1', x.pub)))
         return
     pc, img = p.K
@@ -865,7 +1054,8 @@ def checkpointer(s, n, p, who, add):
         else:
             add('%s: checkpoint v%d is durable' % (who, img.ver), go(sh(s, C=img, cand=None, sure=False), 'k7' if slot_first else 'k6b'))
     elif pc == 'k7':
-        add('%s recycles the log before %d' % (who, x.C.lsn // SEG * SEG), sp(sh(s, tail=x.C.lsn // SEG * SEG)._replace(klock=None), n, K=None))
+        tail = (x.acked if 'recycle_to_acknowledged' in V else x.C.lsn) // SEG * SEG
+        add('%s recycles the log before %d' % (who, tail), sp(sh(s, tail=tail)._replace(klock=None), n, K=None))
     elif pc == 'kfail':
         add('%s stops writing for all' % who, sp(sh(s, stop=True)._replace(klock=None), n, K=None))
 
@@ -961,7 +1151,7 @@ def opening(s, n, p, who, add):
                 t, img = r
             img = img._replace(lsn=frames[-1].lsn + 1, chain=frames[-1].cid)
         if 'recovery_keeps_log' in V and frames:
-            x = Shm(img, H.img, slot, None, False, False, None, None, None, H.log, img.lsn, H.img.lsn // SEG * SEG, img.lsn, False)
+            x = Shm(img, H.img, slot, None, False, False, None, None, None, H.log, img.lsn, H.img.lsn // SEG * SEG, img.lsn, False, False)
             add('%s replays to v%d and goes on in the same log' % (who, img.ver),
                 sp(t._replace(shm=x), n, st=2, O=None))
             return
@@ -1010,7 +1200,7 @@ def opening(s, n, p, who, add):
         img = img._replace(lsn=0, chain=0) if 'create_lazy_header' not in V else img._replace(lsn=0, chain=0)
         if 'create_lazy_header' in V:
             s = s   # records are chained to the closed header's version
-        x = Shm(img, img, slot, None, False, False, None, None, None, s.dir[0], 0, 0, 0, False)
+        x = Shm(img, img, slot, None, False, False, None, None, None, s.dir[0], 0, 0, 0, False, False)
         t = s._replace(shm=x, refused=frozenset())
         add('%s has it open at v%d' % (who, img.ver), sp(t, n, st=2, O=None))
 
@@ -1024,6 +1214,14 @@ def norm(s):
     return s
 
 
+def trace_to(parent, s):
+    trace = []
+    while parent[s]:
+        trace.append(parent[s][1])
+        s = parent[s][0]
+    return trace[::-1]
+
+
 def explore(cfg, limit=10**9, seconds=10**9):
     bud, kinds, npages = cfg
     first = initial(npages, bud)
@@ -1033,19 +1231,19 @@ def explore(cfg, limit=10**9, seconds=10**9):
     start = time.time()
     while queue:
         s = queue.popleft()
-        for name, t in steps(s, kinds):
+        ch = steps(s, kinds)
+        e = starved(s, ch)
+        if e:
+            return len(parent), trans, e, trace_to(parent, s), time.time() - start, True
+        for name, t in ch:
             trans += 1
             t = norm(t)
             if t in parent:
                 continue
             parent[t] = (s, name)
-            e = violation(t)
+            e = violation(t, s)
             if e:
-                trace, c = [], t
-                while parent[c]:
-                    trace.append(parent[c][1])
-                    c = parent[c][0]
-                return len(parent), trans, e, trace[::-1], time.time() - start, True
+                return len(parent), trans, e, trace_to(parent, t), time.time() - start, True
             queue.append(t)
         if len(parent) > limit or (trans & 255) < 40 and time.time() - start > seconds:
             return len(parent), trans, None, None, time.time() - start, False
@@ -1060,11 +1258,14 @@ def walk(cfg, seconds, seed):
     end = time.time() + seconds
     walks = total = deepest = 0
     while time.time() < end:
-        s = initial(npages, bud)
-        trace = []
+        s = initial(rng.choice(npages), bud)
+        trace = ['%d pages' % len(s.pages)]
         walks += 1
         while True:
             ch = steps(s, kinds)
+            e = starved(s, ch)
+            if e:
+                return walks, total, deepest, e, trace
             if not ch:
                 break
             # cuts and kills have many forms: choose the kind first
@@ -1072,9 +1273,9 @@ def walk(cfg, seconds, seed):
             common = [c for c in ch if c not in rare]
             name, t = rng.choice(rare) if rare and (not common or rng.random() < 0.06) else rng.choice(common)
             trace.append(name)
-            s = norm(t)
+            before, s = s, norm(t)
             total += 1
-            e = violation(s)
+            e = violation(s, before)
             if e:
                 return walks, total, deepest, e, trace
         deepest = max(deepest, len(trace))
@@ -1116,6 +1317,19 @@ CONFIGS = {
     'the log ended by another process, a flush fails': (B(commits=2, ckpts=1, kills=1, fails=1, opens=3), ('rec', 'take'), 9),
     'the log ended by another process, a life after it': (B(commits=2, kills=2, cuts=1, opens=4), ('rec', 'take'), 9),
     'copies put back after the log went round': (B(commits=5, ckpts=2, kills=1, opens=2, tamper=1), ('rec', 'unfl'), 7),
+    'stretches without pages, kills': (B(commits=2, kills=2, opens=3), ('late', 'lgroup', 'rec', 'back'), 9),
+    'stretches without pages, a power cut': (B(commits=3, ckpts=1, cuts=1, opens=2), ('late', 'lgroup'), 9),
+    'stretches without pages, readers of another process': (B(commits=3, kills=1, opens=2, readers=2), ('late',), 9),
+    'stretches without pages, readers and little space': (B(commits=4, ckpts=1, readers=2), ('late', 'lgroup'), 6),
+    'stretches without pages, checkpoints and little space': (B(commits=4, ckpts=2), ('late',), 8),
+    'stretches without pages, a checkpoint, a kill': (B(commits=3, ckpts=1, kills=1, opens=2), ('late',), 8),
+    'stretches without pages, flushed and not, a kill, a step fails': (B(commits=3, kills=1, fails=1, opens=2), ('late', 'lunfl'), 9),
+    'stretches without pages, flushes of the log by themselves': (B(commits=3, kills=1, opens=2), ('late', 'lunfl', 'sync'), 9),
+    'stretches without pages and page commits, a kill': (B(commits=2, ckpts=1, kills=1, opens=2), ('late', 'page'), 9),
+    'stretches without pages, checkpoints, a step fails, a kill': (B(commits=2, ckpts=2, kills=1, fails=1, opens=2), ('late',), 9),
+    'stretches without pages, the log ended by another process': (B(commits=2, ckpts=1, kills=2, opens=3), ('late', 'take'), 9),
+    'stretches without pages, closing and opening': (B(commits=3, kills=1, closes=2, opens=3), ('late',), 8),
+    'stretches without pages, the log goes round': (B(commits=6, ckpts=3, opens=1), ('late',), 7),
 }
 # name: (budgets, kinds, pages, what is done wrong)
 UNSAFE = {
@@ -1165,6 +1379,38 @@ UNSAFE = {
     'take_without_word': (B(commits=1, kills=1, opens=2), ('rec', 'take'), 9, 'nothing says that the log is being ended, and somebody goes on in it'),
     'slot_last': (B(commits=4, ckpts=1, kills=1, cuts=1, opens=2), ('rec', 'take'), 8, 'the slot of a checkpoint is told behind the use of pages that the one before needs'),
     'take_over_checkpoint': (B(commits=2, ckpts=1, opens=1), ('rec', 'take'), 9, 'the closed header goes to the slot of the checkpoint'),
+    'late: lazy_without_rolling_forward': (B(commits=2, kills=1, opens=2), ('late',), 9, 'the next writer does not make the pages of a dead one\'s stretch'),
+    'handed_over_unpublished': (B(commits=2, opens=2), ('late',), 9, 'the lock is given up before the pages are made, and only a dead one\'s records are looked for'),
+    'reader_waits_for_dead': (B(commits=1, kills=1, opens=2, readers=1), ('late',), 9, 'pages of a dead writer\'s stretch are made by the next writer only, and none comes'),
+    'bell_cleared_last': (B(commits=2, opens=2, readers=2), ('late',), 9, 'a reader\'s wish is forgotten behind the pages: it came after they were begun'),
+    'pages_beside_block_not_frozen': (B(commits=2, ckpts=1), ('late',), 9, 'pages that are made beside an open block have its changes'),
+    'position_at_publishing': (B(commits=2, ckpts=1), ('late',), 9, 'pages are published with the position that is acknowledged by then'),
+    'made_beyond_acknowledged': (B(commits=1, ckpts=1, readers=1), ('late',), 9, 'pages are made of every whole record, acknowledged or not'),
+    'rolled_beyond_acknowledged': (B(commits=2, kills=1, opens=2, readers=1), ('late',), 9, 'the next writer takes over whole records that were not acknowledged'),
+    'acknowledged_word_first': (B(commits=1, opens=2, readers=1), ('late',), 9, 'the acknowledged position is stored before the flush'),
+    'told_before_noted': (B(commits=2, kills=1, opens=2), ('late',), 9, 'a commit is acknowledged before its position is stored'),
+    'published_lowers_acknowledged': (B(commits=3, ckpts=1, kills=1, opens=2), ('late',), 9, 'publishing stores the acknowledged position, too: one that is older by then'),
+    'published_is_durable': (B(commits=3, ckpts=1), ('late',), 9, 'the durable position is the published image\'s, though records behind it were flushed'),
+    'late: durable_before_published': (B(commits=3, kills=1, opens=2), ('late', 'lgroup'), 9, 'the durable position is stored before the acknowledged one'),
+    'late: published_before_durable': (B(commits=2, kills=1, opens=2, readers=1), ('late',), 9, 'the durable position is stored behind the acknowledged one'),
+    'back_to_published': (B(commits=3), ('late', 'back'), 9, 'a block that is taken back takes what was acknowledged before it back, too'),
+    'no_reservation': (B(commits=4, ckpts=1, readers=1), ('late',), 7, 'space for pages is looked for when they are made, behind the acknowledgement'),
+    'reservation_of_one_version': (B(commits=2, ckpts=1, readers=1), ('late',), 6, 'space is secured for the stretch as one version, and a reader has it made as two'),
+    'fails_beside_unsure': (B(commits=3, ckpts=2), ('late',), 8, 'the making of pages does not wait for the second look at a candidate that holds secured space'),
+    'stretch_over_published': (B(commits=2, ckpts=1), ('late',), 9, 'pages that the stretch gives up are used for it'),
+    'pins_of_slice_begin': (B(commits=5, ckpts=2, readers=1), ('late',), 9, 'what holds pages is looked at when the lock is taken, and not at each making'),
+    'late: reuse_since_checkpoint': (B(commits=4, opens=2, readers=2), ('late',), 8, 'pages given up since the checkpoint are used for a stretch'),
+    'late: no_candidate_pin': (B(commits=4, ckpts=2, opens=2), ('late',), 8, 'the checkpoint in progress does not hold its pages against a stretch'),
+    'late: no_recheck': (B(commits=6, ckpts=2), ('late',), 11, 'a checkpoint is announced without a second look while a stretch is published'),
+    'candidate_without_pages': (B(commits=2, ckpts=2), ('late',), 9, 'a checkpoint takes a version without pages'),
+    'recycle_to_acknowledged': (B(commits=6, ckpts=1), ('late',), 9, 'the log is used again up to the acknowledged position'),
+    'failed_making_goes_on': (B(commits=2, ckpts=1, fails=1), ('late',), 9, 'a step of making pages fails, and the next making goes on behind it'),
+    'refusal_at_published': (B(commits=2, fails=1, kills=1), ('late',), 9, 'behind a flush that failed the log ends at the published position'),
+    'rewrite_to_published': (B(commits=4, fails=1, kills=1, opens=2), ('late', 'lunfl'), 9, 'behind a dead flush the records up to the published position are written once more'),
+    'rewrite_beside_making': (B(commits=2, ckpts=2, kills=1, fails=1, opens=2), ('late',), 9, 'pages are rewritten after a dead flush while others are being made'),
+    'page_commit_on_published': (B(commits=2), ('late', 'page'), 9, 'a page commit begins on the published version, and not on the acknowledged one'),
+    'take_unpublished': (B(commits=1, kills=1, opens=2), ('late', 'take'), 9, 'the log of a dead writer is ended before its stretch has pages'),
+    'close_without_pages': (B(commits=1, closes=1), ('late',), 9, 'the file is closed at the published version'),
     'torn_shared_memory': (B(commits=1), ('rec',), 8, 'version and root are stored one behind the other'),
 }
 
@@ -1172,15 +1418,17 @@ UNSAFE = {
 # What is as safe as what the model does, as far as these configurations go.
 OTHER = {
     'note_first': 'the note is removed before version and durable position are stored',
+    'handed_over_and_rolled': 'the lock is given up before the pages are made, and whoever takes it makes them',
+    'taken_over_without_pages': 'who takes the lock applies the records of a stretch and goes on with it; pages are made later',
     'groups_by_version_only': 'the chain alone says what follows a record; its number and flag are not looked at',
 }
 OTHER_CONFIGS = ('flushed and not in one block', 'groups over records', 'flushes of the log by themselves, a kill', 'a reader between', 'versions made late, a power',
-                 'unflushed and flushed, a kill')
+                 'unflushed and flushed, a kill', 'stretches without pages, readers of', 'stretches without pages, kills')
 
 
 def run_unsafe(name):
     global V
-    V = frozenset([name])
+    V = frozenset([name.split(': ')[-1]])      # 'late: NAME' is NAME in stretches without pages
     *cfg, what = UNSAFE[name]
     n, tr, e, trace, sec, whole = explore(tuple(cfg), seconds=600)
     V = frozenset()
@@ -1190,11 +1438,12 @@ def run_unsafe(name):
 def main(args):
     if args == ['list']:
         for k, v in UNSAFE.items():
-            print('%-28s %s' % (k, v[3]))
+            print('%-36s %s' % (k, v[3]))
         return 0
     if args and args[0] == 'walk':
         seed = int(args[2]) if len(args) > 2 else int(time.time())
-        big = (B(commits=14, ckpts=6, kills=3, cuts=2, fails=1, opens=9, closes=2, readers=3, ro=1), ALL + ('lazy', 'sync'), 11)
+        big = (B(commits=14, ckpts=6, kills=3, cuts=2, fails=1, opens=9, closes=2, readers=3, ro=1),
+               ALL + ('lazy', 'sync', 'late', 'lunfl', 'lgroup', 'back'), (7, 9, 11))
         w, n, deep, e, trace = walk(big, float(args[1]), seed)
         print('seed %d: %d walks, %d steps, longest %d: %s' % (seed, w, n, deep, e or 'no violation'))
         if e:

@@ -81,8 +81,9 @@ extension List {
     /// Elements that are lists or dictionaries of values of any kind are read before the first is written, since they are known by
     /// their places.
     ///
+    /// In a realm it sets each element, as ``subscript(_:)`` does: a write transaction is open.
+    ///
     /// - Parameter areInIncreasingOrder: Whether its first argument belongs before the second.
-    /// - Precondition: In a realm, the open write transaction is the caller's: look at ``Realm/isInWriteTransaction``.
     /// - Complexity: O(*n* log *n*).
     public func sort(by areInIncreasingOrder: (Element, Element) throws -> Bool) rethrows {
         var sorted = try self.sorted(by: areInIncreasingOrder)

@@ -76,22 +76,19 @@ extension List {
         writer.finish()
     }
 
-    /// Sorts the list in place.
+    /// Calls a closure with the elements one behind the other, for the algorithms of the standard library, and takes over what it leaves there.
     ///
-    /// Elements that are lists or dictionaries of values of any kind are read before the first is written, since they are known by
-    /// their places.
-    ///
-    /// In a realm it sets each element, as ``subscript(_:)`` does: a write transaction is open.
-    ///
-    /// - Parameter areInIncreasingOrder: Whether its first argument belongs before the second.
-    /// - Complexity: O(*n* log *n*).
-    public func sort(by areInIncreasingOrder: (Element, Element) throws -> Bool) rethrows {
-        var sorted = try self.sorted(by: areInIncreasingOrder)
-        if let core = place?.core, Element._elementShape.kind == .any {
-            let live = LiveValues(core: core)
-            sorted = sorted.map { live.read($0) }
-        }
-        for (index, element) in sorted.enumerated() { self[index] = element }
+    /// Only where elements may be lists or dictionaries, which are known by their places: `sort` would write over what it is to read.
+    public func withContiguousMutableStorageIfAvailable<Result>(
+        _ body: (inout UnsafeMutableBufferPointer<Element>) throws -> Result
+    ) rethrows -> Result? {
+        guard let core = place?.core, Element._elementShape.kind == .any else { return nil }
+        let live = LiveValues(core: core)
+        let before = Array(self).map { live.read($0) }
+        var elements = before
+        let result = try elements.withUnsafeMutableBufferPointer { try body(&$0) }
+        for (index, element) in elements.enumerated() where element != before[index] { self[index] = element }
+        return result
     }
 
     /// Replaces the elements of a range of positions by others, of any number.

@@ -50,7 +50,7 @@ struct LiveValues {
         if property.shape.kind == .any { return isLive(any: given) }
         guard let value = ValueReader.unwrap(given), !ValueReader.isScalar(type(of: value)) else { return false }
         if let object = ValueReader.object(value) { return isLive(object: object, &seen) }
-        guard let target = property.declaredTarget, ValueReader.isComposite(value),
+        guard let target = target(of: property, for: value),
             let values = ValueReader.values(of: value, for: target)
         else { return false }
         return target.properties.contains { property in
@@ -68,6 +68,13 @@ struct LiveValues {
         if let elements = value as? any HeldElements { return elements.holds { isLive(any: $0) } }
         if isWhole(value) { return false }
         return liesInRealm(value) || isLive(unmanaged: value) { isLive(any: $0) }
+    }
+
+    /// The class of the object that is made of a dictionary or an array; nil where none is made of a value.
+    private func target(of property: ModelProperty, for value: Any) -> ModelClass? {
+        // A type of the program's own may be an array.
+        guard ValueReader.isComposite(value), !(value is any _Persistable) else { return nil }
+        return property.declaredTarget ?? core.registry.dynamicAccessor(className: property.targetName)?.info
     }
 
     /// Whether a value of any kind is taken as it is: an object, a number, a text.
@@ -128,8 +135,7 @@ struct LiveValues {
         if let object = ValueReader.object(value) {
             return isLive(object: object, &seen) ? entries(of: object) : object
         }
-        guard let target = property.declaredTarget, ValueReader.isComposite(value),
-            isLive(element: value, of: property, &seen),
+        guard let target = target(of: property, for: value), isLive(element: value, of: property, &seen),
             let values = ValueReader.values(of: value, for: target)
         else { return value }
         // A name that no property has is no part of an object.

@@ -95,7 +95,8 @@ struct PredicateCompiler {
         let resolved = try resolver.resolve(path, from: table)
         var operation = comparison.operation
         var quantifier = comparison.quantifier
-        if quantifier == nil, operation == .contains, comparison.options.isEmpty, resolved.asksForMembers(path) {
+        let isPlain = comparison.options.isEmpty || path.namesEntries
+        if quantifier == nil, operation == .contains, isPlain, resolved.asksForMembers(path) {
             // `scores CONTAINS 3` asks for membership.
             operation = .equal
             quantifier = .any

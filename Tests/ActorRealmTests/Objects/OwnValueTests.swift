@@ -68,6 +68,16 @@ struct OwnValueTests {
         }
         #expect(saw.left?.grams == 2 && saw.right?.grams == 1)
         #expect(saw.left?.label?.text == "two" && saw.right?.label?.text == "one")
+        let left = try #require(dynamic["left"] as? DynamicObject)
+        let first = try #require((dynamic["spare"] as? List<DynamicObject>)?.first)
+        let spare: [[String: Any]] = [["grams": 9, "label": left["label"]!], ["label": first["label"]!]]
+        try realm.write {
+            realm.dynamicCreate("Seesaw", value: ["id": 1, "spare": spare] as [String: Any], update: .modified)
+        }
+        #expect(saw.spare.map { $0.label?.text } == ["two", "three"])
+        let right: [String: Any] = ["grams": 7, "label": left["label"]!]
+        try realm.write { try dynamic.setValues(["left": nil, "right": right]) }
+        #expect(saw.left == nil && saw.right?.grams == 7 && saw.right?.label?.text == "two")
     }
 
     @Test("collections and values change places", arguments: [true, false])

@@ -176,8 +176,14 @@ struct ListReplacingTests {
             #expect(numbers(list) == [[2], [1], [3], [4]])
             try realm.write { list[0..<2] = list[1..<3] }
             #expect(numbers(list) == [[1], [3], [3], [4]])
-            try realm.write { list.sort { $0.listValue![0].intValue! > $1.listValue![0].intValue! } }
+            var sorted = list
+            func isGreater(_ one: AnyRealmValue, _ other: AnyRealmValue) -> Bool {
+                one.listValue![0].intValue! > other.listValue![0].intValue!
+            }
+            try realm.write { sorted.sort(by: isGreater) }
             #expect(numbers(list) == [[4], [3], [3], [1]])
+            try realm.write { sorted[0..<4].sort { isGreater($1, $0) } }
+            #expect(numbers(list) == [[1], [3], [3], [4]])
         }
     }
 

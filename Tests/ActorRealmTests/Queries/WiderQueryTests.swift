@@ -78,6 +78,8 @@ import Testing
         }
         #expect(try ids("peers.@allValues.tags CONTAINS 'lph'").isEmpty)
         #expect(try ids("peers.@allValues.tags CONTAINS 'alpha'") == [1])
+        #expect(try ids("peers.@allValues.tags CONTAINS[c] 'LPH'").isEmpty)
+        #expect(try ids("peers.@allValues.tags CONTAINS[c] 'ALPHA'") == [1])
         #expect(try ids("peers.@allValues.numbers CONTAINS 3") == [1])
         #expect(try ids("scores.@allValues CONTAINS 3") == [1] && ids("scores.@allValues CONTAINS 1").isEmpty)
     }

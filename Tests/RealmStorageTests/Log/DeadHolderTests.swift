@@ -5,7 +5,8 @@ import Testing
 @testable import RealmStorage
 
 /// A process that dies with the checkpoint lock.
-@Suite("The checkpoint lock of a dead process", .timeLimit(.minutes(60)))
+// One after the other: a child has the locks that threads of other tests held when it was forked.
+@Suite("The checkpoint lock of a dead process", .serialized, .timeLimit(.minutes(60)))
 struct DeadHolderTests {
     let folder = TemporaryDirectory()
 

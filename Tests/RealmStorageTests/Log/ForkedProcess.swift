@@ -1,5 +1,8 @@
 import Foundation
+import RealmTestSupport
 import Testing
+
+@testable import RealmStorage
 
 /// A second process: a forked child that is told one byte at a time what to do next, and answers with one.
 struct ForkedProcess {
@@ -40,6 +43,7 @@ struct ForkedProcess {
         // Swift hides `fork`, for good reasons: most of what a program has does not work in a child.
         // Looked up before: a child that is forked while another thread does so would wait for ever.
         _ = Self.mayStartThreads
+        _ = Self.knowsTypes
         let symbol = try #require(dlsym(UnsafeMutableRawPointer(bitPattern: 0), "fork"))
         process = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)()
         if process == 0 {
@@ -62,6 +66,23 @@ struct ForkedProcess {
 
     /// The thread sanitizer ends a child that starts one: there its only thread is the one that has forked.
     static let mayStartThreads = dlsym(UnsafeMutableRawPointer(bitPattern: 0), "__tsan_init") == nil
+
+    /// The runtime makes types when they are first used, under a lock that a child has for ever which was forked while another thread did so: those
+    /// that children use are made before.
+    private static let knowsTypes: Bool = {
+        let folder = TemporaryDirectory()
+        for isStepping in [true, false] {
+            let options = LoggedFile.options(blocks: 64, stepping: isStepping)
+            guard let file = try? StorageFile.open(path: folder.path("types.realm"), options: options),
+                (try? file.lockForWriting()) != nil
+            else { return false }
+            for value in UInt64(1)...7 { try? LoggedFile.commit(file, 1, value) }
+            file.unlockForWriting()
+            file.beginCheckpoint()
+            while file.takeCheckpointStep() {}
+        }
+        return true
+    }()
 
     private static func run(_ body: (Connection) throws -> Void, _ connection: Connection) -> Never {
         do {

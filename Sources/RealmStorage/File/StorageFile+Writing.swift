@@ -154,12 +154,12 @@ extension StorageFile {
                     number: box.groupCount,
                     firstVersion: state.version + 1,
                     firstPageCount: state.space.pageCount,
+                    firstCatalog: state.catalog,
+                    firstNumbers: state.numbers,
                     pinned: pinned
                 )
                 group.isInMember = true
                 state.group = group
-                state.sealedCatalog = state.catalog
-                state.sealedNumbers = state.numbers
                 return .success((state, group))
             } catch {
                 return .failure(error)

@@ -79,7 +79,7 @@ extension WriteTransaction {
         let (reference, _) = try store { () -> (SpaceSegment, Void) in
             var space = state.space
             space.endChunk()
-            space.release(group.spare)
+            space.release(group.spare.extents)
             let picture = SpaceSegment.Picture(
                 pageCount: space.pageCount,
                 free: space.freeExtents,

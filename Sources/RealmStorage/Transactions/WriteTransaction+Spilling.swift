@@ -24,8 +24,7 @@ extension WriteTransaction {
         if runs.isEmpty { return }
         group.hasSpilled = true
         try file.spill(runs, of: group)
-        // A member's rollback counts on the order of those before it.
-        if !isJoined { group.sealed.removeAll { !reservation.isBuffered(Int($0.page)) } }
+        changed.sealed.removeAll { !reservation.isBuffered(Int($0.page)) }
         releaseReadPages()
     }
 

@@ -12,8 +12,8 @@ package final class WriteTransaction {
     package let version: UInt64
     /// Reads see the base version and this transaction's own pages.
     package let view: PageView
-    /// The root of everything in the file.
-    @exclusivity(unchecked) package var catalog: ByteTree
+    /// What it changes: its group takes it over when it commits, and it is dropped when it is rolled back.
+    @exclusivity(unchecked) var changed: TransactionChanges
     /// What this transaction touched, for the change log.
     package let changes = ChangeRecorder()
     private let isSealer: Bool
@@ -31,8 +31,6 @@ package final class WriteTransaction {
     @exclusivity(unchecked) package var isRecorded = false
     /// Whether it applies commit records: row keys are those of the records then, whatever was given out since.
     @exclusivity(unchecked) package var isReplay = false
-    /// What it changed as the content of a commit record, set before it is committed or joined; nil where it can only be kept as pages.
-    @exclusivity(unchecked) package var record: Record?
     /// The longest content of a record that is of use; 0 where the transaction is kept as pages, whatever it changes.
     package var contentByteLimit: Int {
         guard isRecorded, !changesSchema, !group.hasSpilled, group.entries != nil else { return 0 }
@@ -42,14 +40,8 @@ package final class WriteTransaction {
     package var schemaGeneration: UInt64 { state.numbers.schemaGeneration + (changesSchema ? 1 : 0) }
     /// The time of the newest record before.
     package var newestRecordTime: Int64 { state.numbers.recordTime }
-    /// The numbers that a commit made of records leaves.
-    @exclusivity(unchecked) var replayedNumbers: CommitNumbers?
-    /// Whether the schema that it stores is another one than before.
-    @exclusivity(unchecked) package var changesSchema = false
     /// Whether it has not been committed, joined, rolled back or lost.
     @exclusivity(unchecked) package private(set) var isOpen = true
-    /// What is put back when it is rolled back, where there are members before it.
-    let savepoint: GroupSavepoint?
     /// While what earlier members left is being sealed, so that it stays when this one is rolled back.
     @exclusivity(unchecked) private var isSettling = false
     /// Why it can only be rolled back.
@@ -72,8 +64,7 @@ package final class WriteTransaction {
         isJoined = group.memberCount > 0
         self.isSealer = isSealer
         version = isSealer ? state.version : state.version + 1
-        catalog = ByteTree(root: state.catalog)
-        savepoint = isJoined ? GroupSavepoint(of: group, in: reservation) : nil
+        changed = TransactionChanges(catalog: state.catalog, in: group)
     }
 
     deinit {
@@ -92,6 +83,30 @@ package final class WriteTransaction {
             self.time = time
             self.content = content
         }
+    }
+
+    /// The root of everything in the file.
+    package var catalog: ByteTree {
+        @inline(__always) get { changed.catalog }
+        @inline(__always) _modify { yield &changed.catalog }
+    }
+
+    /// What it changed as the content of a commit record, set before it is committed or joined; nil where it can only be kept as pages.
+    package var record: Record? {
+        get { changed.record }
+        set { changed.record = newValue }
+    }
+
+    /// The numbers that a commit made of records leaves.
+    var replayedNumbers: CommitNumbers? {
+        get { changed.replayedNumbers }
+        set { changed.replayedNumbers = newValue }
+    }
+
+    /// Whether the schema that it stores is another one than before.
+    package var changesSchema: Bool {
+        get { changed.changesSchema }
+        set { changed.changesSchema = newValue }
     }
 
     /// The number of the group that it belongs to.
@@ -129,27 +144,49 @@ package final class WriteTransaction {
         return page
     }
 
-    /// The run as this transaction's own: itself when it is already, else a copy, the old run being freed.
+    /// The run as this transaction's own: itself when it is already, else a copy, the old run being given up.
+    ///
+    /// What earlier members of the group left is copied as well, so that it is as they left it when this one is rolled back.
     package func writable(_ reference: PageReference) throws(StorageError) -> MutablePage {
         if let stamp = ownStamp(reference) {
-            group.forgetSeal(of: reference)
-            let own = PageReference(page: reference.page, pageCount: reference.pageCount, checksum: 0)
-            let page = MutablePage(reference: own, bytes: view.buffer(of: reference.page))
-            if stamp != version {
-                savepoint?.keepImage(of: page)
-                page.bytes.storeLittle(version, at: PageHeader.versionOffset)
+            let bytes = view.buffer(of: reference.page)
+            guard stamp != self.stamp else {
+                group.forgetSeal(of: reference)
+                let own = PageReference(page: reference.page, pageCount: reference.pageCount, checksum: 0)
+                return MutablePage(reference: own, bytes: bytes)
             }
-            return page
+            let copy = try copy(of: UnsafeRawPointer(bytes), reference.pageCount, isLasting: false)
+            giveUp(Extent(page: reference.page, pageCount: reference.pageCount), stamp: stamp)
+            return copy
         }
         let source = try view.pointer(to: reference)
         let birth = source.little(UInt64.self, at: PageHeader.versionOffset)
         // What has not been written to for long will not be soon.
-        let copy = try takeRun(Int(reference.pageCount), isLasting: birth < state.settledVersion)
+        let copy = try copy(of: source, reference.pageCount, isLasting: birth < state.settledVersion)
+        free(reference)
+        return copy
+    }
+
+    private func copy(
+        of source: UnsafeRawPointer,
+        _ pageCount: UInt32,
+        isLasting: Bool
+    ) throws(StorageError) -> MutablePage {
+        let copy = try takeRun(Int(pageCount), isLasting: isLasting)
         copy.bytes.copyMemory(from: source, byteCount: copy.byteCount)
         copy.bytes.storeLittle(copy.reference.page, at: PageHeader.pageOffset)
         copy.bytes.storeLittle(stamp, at: PageHeader.versionOffset)
-        free(reference)
         return copy
+    }
+
+    /// An unsealed run of the group, to store the checksums of what it refers to before it is sealed itself.
+    ///
+    /// A group of which something is sealed is sealed whole, or lost: whose run it is does not matter any more.
+    func sealable(_ reference: PageReference) throws(StorageError) -> UnsafeMutableRawPointer {
+        guard ownStamp(reference) != nil else {
+            throw .corrupt("A page that is not sealed is no transaction's", page: reference.page, path: file.path)
+        }
+        return view.buffer(of: reference.page)
     }
 
     /// Gives a run back: this transaction's own for use at once, an older one for when no reader needs it any more.
@@ -181,10 +218,10 @@ package final class WriteTransaction {
             return
         }
         let retired = RetiredExtent(extent: extent, birth: birth, death: group.firstVersion)
-        if isSettling, let savepoint {
-            savepoint.retire(retired)
-        } else {
+        if isSettling {
             group.retired.append(retired)
+        } else {
+            changed.retired.append(retired)
         }
     }
 
@@ -198,13 +235,12 @@ package final class WriteTransaction {
 
     /// Gives up a run of the group.
     private func giveUp(_ extent: Extent, stamp: UInt64) {
-        if let savepoint, stamp != version {
-            if isSettling { savepoint.noteSettled(extent) } else { savepoint.noteGivenUp(extent) }
-        } else if let savepoint, isSettling {
-            savepoint.noteGivenUp(extent)
+        if stamp != version, isSettling {
+            group.settled.append(extent)
+        } else if stamp != version && isJoined || isSettling {
+            changed.givenUp.append(extent)
         } else {
-            reservation.dropBuffers(page: Int(extent.page), pageCount: Int(extent.pageCount))
-            group.giveBack(extent)
+            group.giveBack(extent, in: reservation)
         }
     }
 
@@ -214,10 +250,10 @@ package final class WriteTransaction {
         let bytes = view.buffer(of: reference.page)
         let checksum = PageChecksum.of(bytes, byteCount: Int(reference.pageCount) * pageByteCount)
         let run = PreparedCommit.Run(page: reference.page, pageCount: reference.pageCount, checksum: checksum)
-        if isSettling, let savepoint {
-            savepoint.seal(run)
-        } else {
+        if isSettling {
             group.sealed.append(run)
+        } else {
+            changed.sealed.append(run)
         }
         group.noteSeal(of: run)
         reservation.setSeal(of: Int(reference.page), to: checksum)
@@ -232,7 +268,7 @@ package final class WriteTransaction {
     package func settle<Result>(_ body: () throws(StorageError) -> Result) throws(StorageError) -> Result {
         precondition(!isSettling, "Settling does not nest")
         if let damage = group.damage { throw damage }
-        isSettling = savepoint != nil
+        isSettling = isJoined
         defer { isSettling = false }
         do throws(StorageError) {
             return try body()
@@ -264,12 +300,14 @@ package final class WriteTransaction {
         precondition(isOpen, "The write transaction is over: begin another one")
         try checkCommit()
         try file.checkWriting(in: group)
-        savepoint?.commit()
-        if catalog.root.isDirty { try catalog.seal(in: self) }
-        try group.checkDamage()
-        if isJoined { group.changes.absorb(changes) }
-        let changeSet = isJoined ? group.changes.changeSet : changes.changeSet
-        try writeRecord(changeSet)
+        let changeSet: ChangeSet
+        do throws(StorageError) {
+            changeSet = try sealAll()
+        } catch {
+            // What earlier members left is sealed in part.
+            if isJoined { group.fail(with: error) }
+            throw error
+        }
         let runs = group.takeLiveRuns(in: reservation)
         isOpen = false
         giveSpareBack()
@@ -308,13 +346,24 @@ package final class WriteTransaction {
         return prepared
     }
 
+    /// Seals the catalog, hands everything over to the group, and writes the space record.
+    private func sealAll() throws(StorageError) -> ChangeSet {
+        if catalog.root.isDirty { try catalog.seal(in: self) }
+        group.absorb(&changed, in: reservation)
+        try group.checkDamage()
+        if isJoined { group.changes.absorb(changes) }
+        let changeSet = isJoined ? group.changes.changeSet : changes.changeSet
+        try writeRecord(changeSet)
+        return changeSet
+    }
+
     /// Ends the transaction without sealing it: the next one builds on it, and the last one of the group seals for all.
     package func join() throws(StorageError) {
         precondition(isOpen, "The write transaction is over: begin another one")
         try checkCommit()
         try file.checkWriting(in: group)
         if let damage = group.damage { throw damage }
-        savepoint?.commit()
+        group.absorb(&changed, in: reservation)
         countCommit()
         noteRecord()
         group.changes.absorb(changes)
@@ -369,8 +418,11 @@ package final class WriteTransaction {
     package func rollback(sessionIsClean isSessionClean: Bool = false) {
         guard isOpen else { return }
         defer { checkInvariantsIfAsked() }
-        if let savepoint {
-            if group.damage == nil, savepoint.restore() { return end() }
+        if isJoined {
+            if group.damage == nil {
+                group.drop(changed, in: reservation)
+                return end()
+            }
             // What earlier members wrote cannot be had back: they fail with the group.
             state.session = nil
         }
@@ -401,8 +453,8 @@ package final class WriteTransaction {
         state.space.release(group.taken)
         state.space.resetEnd(to: group.firstPageCount)
         state.version = group.firstVersion - 1
-        state.catalog = state.sealedCatalog
-        state.numbers = state.sealedNumbers
+        state.catalog = group.firstCatalog
+        state.numbers = group.firstNumbers
         file.cutBack(afterDiscarding: group)
         isOpen = false
         file.endGroup(of: state)
@@ -445,7 +497,7 @@ package final class WriteTransaction {
         let count = UInt32(pageCount)
         let page: PageNumber
         // What settles must not take a page that the rollback would give back.
-        if !isSettling, let spare = group.reuse(count) {
+        if !isSettling, let spare = group.spare.take(count) {
             page = spare
         } else {
             // A few only: many would scatter a large commit.
@@ -463,18 +515,17 @@ package final class WriteTransaction {
             }
             let extent = Extent(page: page, pageCount: count)
             group.take(extent)
-            if !isSettling { savepoint?.noteTaken(extent) }
+            if isJoined, !isSettling { changed.taken.append(extent) }
         }
         guard let bytes = reservation.makeBuffer(page: Int(page), pageCount: pageCount) else {
-            group.giveBack(Extent(page: page, pageCount: count))
+            group.spare.insert(Extent(page: page, pageCount: count))
             throw file.outgrown
         }
         return MutablePage(reference: PageReference(page: page, pageCount: count, checksum: 0), bytes: bytes)
     }
 
     private func giveSpareBack() {
-        state.space.release(group.spare)
-        group.spareSingles = []
-        group.spareRuns = []
+        state.space.release(group.spare.extents)
+        group.spare = SparePages()
     }
 }

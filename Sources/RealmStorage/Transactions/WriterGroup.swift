@@ -1,7 +1,7 @@
 /// The pages of the commits that will be sealed together.
 ///
-/// Write transactions that will share a flush write into the same private buffers. Each one is a member: when it is rolled
-/// back, what the members before it wrote is put back as they left it. A group of one is an ordinary transaction.
+/// Write transactions that will share a flush are its members: each builds on what those before it left, and leaves that as it is,
+/// so that it can be rolled back. A group of one is an ordinary transaction.
 ///
 /// Its state belongs to the holder of the write lock, and no function here calls out while it changes any of it: exclusive
 /// access needs no checks at run time, which were an eighth of a small commit.
@@ -12,6 +12,10 @@ final class WriterGroup {
     let firstVersion: UInt64
     /// The end of the file before the group.
     let firstPageCount: UInt32
+    /// The root that the group builds on.
+    let firstCatalog: PageReference
+    /// The numbers that it goes on from.
+    let firstNumbers: CommitNumbers
     /// The versions at which readers stood when the group began, ascending.
     let pinned: [UInt64]
     /// The pages taken from the free space.
@@ -21,11 +25,12 @@ final class WriterGroup {
     @exclusivity(unchecked) private var sortedCount = 0
     @exclusivity(unchecked) private var sortedPageCount: UInt32 = 0
     /// Pages taken and given back, for the next allocation.
-    @exclusivity(unchecked) var spareSingles: [PageNumber] = []
-    @exclusivity(unchecked) var spareRuns: [Extent] = []
-    /// The runs of older versions that the group gave up.
+    @exclusivity(unchecked) var spare = SparePages()
+    /// Pages of earlier members that are given up for good while a member is open, which may still look at them.
+    @exclusivity(unchecked) var settled: [Extent] = []
+    /// The runs of older versions that members gave up which committed.
     @exclusivity(unchecked) var retired: [RetiredExtent] = []
-    /// The runs sealed so far; the last entry of a page counts.
+    /// The runs that they sealed; the last entry of a page counts.
     @exclusivity(unchecked) var sealed: [PreparedCommit.Run] = []
     /// The sealed runs that stand in memory only.
     @exclusivity(unchecked) var unspilled = UnspilledRuns()
@@ -42,19 +47,56 @@ final class WriterGroup {
     /// Whether a member is open; guarded by the writer's lock of the file.
     var isInMember = false
 
-    /// As many runs as a small commit writes and gives up, so that their lists do not grow step by step.
-    private static var usualRunCount: Int { 16 }
-
     /// The records of the members so far; nil when one has none.
     var entries: [CommitLog.Entry]? = []
 
-    init(number: UInt64, firstVersion: UInt64, firstPageCount: UInt32, pinned: [UInt64]) {
+    /// A group of which nothing is there yet, on top of the newest version.
+    init(
+        number: UInt64,
+        firstVersion: UInt64,
+        firstPageCount: UInt32,
+        firstCatalog: PageReference = .none,
+        firstNumbers: CommitNumbers = CommitNumbers(),
+        pinned: [UInt64]
+    ) {
         self.number = number
         self.firstVersion = firstVersion
         self.firstPageCount = firstPageCount
+        self.firstCatalog = firstCatalog
+        self.firstNumbers = firstNumbers
         self.pinned = pinned
-        retired.reserveCapacity(Self.usualRunCount)
-        sealed.reserveCapacity(Self.usualRunCount)
+    }
+
+    // MARK: The end of a member
+
+    /// Takes over what a member changed, which commits.
+    func absorb(_ changes: inout TransactionChanges, in reservation: Reservation) {
+        if memberCount == 0 {
+            swap(&retired, &changes.retired)
+            swap(&sealed, &changes.sealed)
+            return
+        }
+        retired += changes.retired
+        sealed += changes.sealed
+        for extent in changes.givenUp { giveBack(extent, in: reservation) }
+        endSettling(in: reservation)
+    }
+
+    /// Forgets what a member changed, which is rolled back, and has its pages to spare.
+    func drop(_ changes: TransactionChanges, in reservation: Reservation) {
+        spare = changes.spare
+        for extent in changes.taken { spare.insert(extent) }
+        endSettling(in: reservation)
+        for extent in spare.extents {
+            reservation.dropBuffers(page: Int(extent.page), pageCount: Int(extent.pageCount))
+            for page in extent.page..<extent.end { unspilled.remove(page) }
+        }
+    }
+
+    private func endSettling(in reservation: Reservation) {
+        if settled.isEmpty { return }
+        for extent in settled { giveBack(extent, in: reservation) }
+        settled = []
     }
 
     /// Notes that the file is damaged, where nothing can be thrown.
@@ -97,7 +139,7 @@ final class WriterGroup {
     /// Fails when the group met damage, or gave a page up twice: two runs of a damaged file share it.
     func checkDamage() throws(StorageError) {
         if let damage { throw damage }
-        if let page = retired.count <= Self.usualRunCount ? firstPageOfFewTwice : firstPageTwice {
+        if let page = retired.count <= TransactionChanges.usualRunCount ? firstPageOfFewTwice : firstPageTwice {
             throw .corrupt("A page is in use twice", page: page)
         }
     }
@@ -120,12 +162,6 @@ final class WriterGroup {
         return nil
     }
 
-    /// Pages taken and not in use.
-    var spare: [Extent] {
-        if spareSingles.isEmpty { return spareRuns }
-        return spareSingles.map { Extent(page: $0, pageCount: 1) } + spareRuns
-    }
-
     /// Notes pages taken from the free space.
     func take(_ extent: Extent) {
         if let last = taken.last, last.end == extent.page {
@@ -135,20 +171,11 @@ final class WriterGroup {
         }
     }
 
-    /// Gives pages back for the next allocation.
-    func giveBack(_ extent: Extent) {
-        if extent.pageCount == 1 {
-            spareSingles.append(extent.page)
-        } else {
-            spareRuns.append(extent)
-        }
-    }
-
-    /// A run that was given back.
-    func reuse(_ pageCount: UInt32) -> PageNumber? {
-        if pageCount == 1 { return spareSingles.popLast() }
-        guard let index = spareRuns.lastIndex(where: { $0.pageCount == pageCount }) else { return nil }
-        return spareRuns.remove(at: index).page
+    /// Gives a run back for the next allocation, and its memory at once.
+    func giveBack(_ extent: Extent, in reservation: Reservation) {
+        forgetSeal(of: PageReference(page: extent.page, pageCount: extent.pageCount, checksum: 0))
+        reservation.dropBuffers(page: Int(extent.page), pageCount: Int(extent.pageCount))
+        spare.insert(extent)
     }
 
     /// Notes a run that has been sealed, and can be written to the file.
@@ -165,11 +192,11 @@ final class WriterGroup {
 
     /// The pages taken and kept, joined.
     func keptExtents() -> [Extent] {
-        if spareSingles.isEmpty, spareRuns.isEmpty { return Self.joined(taken) }
+        if spare.isEmpty { return Self.joined(taken) }
         var space = SpaceMap(pageCount: .max)
         space.release(taken)
         var result: [Extent] = []
-        let holes = spare.sorted { $0.page < $1.page }
+        let holes = spare.extents.sorted { $0.page < $1.page }
         var index = 0
         for extent in space.freeExtents {
             var start = extent.page
@@ -233,10 +260,10 @@ extension WriterGroup {
         for (extent, next) in zip(own, own.dropFirst()) {
             try Invariant.require(extent.end <= next.page, "Page \(next.page) was taken twice")
         }
-        for extent in spare {
+        for extent in spare.extents + settled {
             try Invariant.require(hasTaken(extent), "Page \(extent.page) is spare and was not taken")
         }
-        let free = spare.sorted { $0.page < $1.page }
+        let free = spare.extents.sorted { $0.page < $1.page }
         for (extent, next) in zip(free, free.dropFirst()) {
             try Invariant.require(extent.end <= next.page, "Page \(next.page) is spare twice")
         }

@@ -29,10 +29,6 @@ final class WriterState: @unchecked Sendable {
     @exclusivity(unchecked) var differenceCount = 0
     /// The transactions that are not sealed yet, the open one included.
     @exclusivity(unchecked) var group: WriterGroup?
-    /// The root that the group builds on.
-    @exclusivity(unchecked) var sealedCatalog = PageReference.none
-    /// The numbers that it goes on from.
-    @exclusivity(unchecked) var sealedNumbers = CommitNumbers()
     /// What the layer above keeps from transaction to transaction.
     @exclusivity(unchecked) var session: (any WriterSession)?
     /// Whether the next commit writes a picture, whatever its size: the segments before stand where the file is to end.
@@ -163,7 +159,9 @@ extension WriterState {
         try space.checkInvariants()
         try group?.checkInvariants()
         try Invariant.require(group != nil || !catalog.isDirty, "The catalog is not sealed, and no transaction is open")
-        try Invariant.require(!sealedCatalog.isDirty, "The catalog that the group builds on is not sealed")
+        if let group {
+            try Invariant.require(!group.firstCatalog.isDirty, "The catalog that the group builds on is not sealed")
+        }
         try Invariant.require(settledVersion <= version, "Version \(settledVersion) has lasted and is not there")
         var last: UInt64 = 0
         for segment in pictures + segments {
@@ -184,11 +182,11 @@ extension WriterState {
 }
 
 extension WriteTransaction {
-    /// The transaction's group and free space, and what is put back when it is rolled back.
+    /// The transaction's group and free space, and what it changes.
     func checkInvariants() throws(BrokenInvariant) {
         try state.checkInvariants()
         if isOpen {
-            try savepoint?.checkInvariants()
+            try changed.checkInvariants(in: group)
             try Invariant.require(state.group === group, "The open transaction's group is not the one that is open")
             let follows = version == state.version + 1 || version == state.version
             try Invariant.require(follows, "The transaction does not follow the newest version")

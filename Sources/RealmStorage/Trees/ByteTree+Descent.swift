@@ -62,7 +62,7 @@ extension ByteTree {
     ) throws(StorageError) -> MutableKeyedPage {
         if reference.checksum == 0 {
             let bytes = transaction.view.buffer(of: reference.page)
-            // One of an earlier member of the group has to be kept as it is first.
+            // One of an earlier member of the group is copied, as pages of older versions are.
             if UnsafeRawPointer(bytes).little(UInt64.self, at: PageHeader.versionOffset) == transaction.version {
                 return MutableKeyedPage(bytes)
             }

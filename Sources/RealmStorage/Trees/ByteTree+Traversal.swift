@@ -10,7 +10,7 @@ extension ByteTree {
         _ reference: PageReference,
         in transaction: WriteTransaction
     ) throws(StorageError) -> PageReference {
-        let page = MutableKeyedPage(try transaction.writable(reference).bytes)
+        let page = MutableKeyedPage(try transaction.sealable(reference))
         let level = page.page.level
         if level > 0 {
             for index in 0..<page.page.count {

@@ -10,7 +10,7 @@ extension SequenceTree {
         _ reference: PageReference,
         in transaction: WriteTransaction
     ) throws(StorageError) -> PageReference {
-        let bytes = try transaction.writable(reference).bytes
+        let bytes = try transaction.sealable(reference)
         if bytes.load(fromByteOffset: PageHeader.levelOffset, as: UInt8.self) > 0 {
             let inner = MutableSequenceInner(bytes)
             for child in 0..<inner.page.count where inner.page.reference(at: child).isDirty {

@@ -64,10 +64,10 @@ struct StorageInvariantTests {
     func groups() {
         #expect(complaint(group().checkInvariants) == nil)
         let strange = group()
-        strange.spareSingles.append(30)
+        strange.spare.singles.append(30)
         #expect(complaint(strange.checkInvariants) == "Page 30 is spare and was not taken")
         let twice = group()
-        twice.spareSingles = [11, 11]
+        twice.spare.singles = [11, 11]
         #expect(complaint(twice.checkInvariants) == "Page 11 is spare twice")
         let young = group()
         young.retired = [RetiredExtent(extent: Extent(page: 3, pageCount: 1), birth: 7, death: 7)]
@@ -88,18 +88,31 @@ struct StorageInvariantTests {
         #expect(complaint(unspilled.checkInvariants) == nil)
     }
 
-    @Test("A savepoint whose group has lost what earlier members left is told")
-    func savepoints() throws {
-        let directory = TemporaryDirectory()
-        let file = try openFile(in: directory)
+    @Test("A transaction that changes what is not its group's, or gives up its group's own as older, is told")
+    func changes() {
         let group = group()
-        group.sealed.append(run(11))
-        let savepoint = GroupSavepoint(of: group, in: file.reservation)
-        #expect(complaint(savepoint.checkInvariants) == nil)
-        savepoint.noteTaken(Extent(page: 40, pageCount: 1))
-        #expect(complaint(savepoint.checkInvariants) == "Page 40 is to be put back and is not the group's")
-        group.sealed = []
-        #expect(complaint(savepoint.checkInvariants) == "The group has lost sealed runs")
+        group.memberCount = 1
+        group.spare.singles = [11]
+        func changes() -> TransactionChanges { TransactionChanges(catalog: .none, in: group) }
+        #expect(complaint { () throws(BrokenInvariant) in try changes().checkInvariants(in: group) } == nil)
+        var strange = changes()
+        strange.givenUp = [Extent(page: 40, pageCount: 1)]
+        #expect(
+            complaint { () throws(BrokenInvariant) in try strange.checkInvariants(in: group) }
+                == "Page 40 is changed, and is not the group's"
+        )
+        var sealed = changes()
+        sealed.sealed = [run(20)]
+        #expect(
+            complaint { () throws(BrokenInvariant) in try sealed.checkInvariants(in: group) }
+                == "The run at page 20 is sealed, and is not the group's"
+        )
+        var young = changes()
+        young.retired = [RetiredExtent(extent: Extent(page: 3, pageCount: 1), birth: 7, death: group.firstVersion)]
+        #expect(
+            complaint { () throws(BrokenInvariant) in try young.checkInvariants(in: group) }
+                == "A run of the group's own is given up as an older one"
+        )
     }
 
     @Test("Records and segments out of order, and an unsealed catalog, are told")
@@ -123,9 +136,14 @@ struct StorageInvariantTests {
         state.segments = [WriterState.Segment(version: 1 << 40, reference: .none)]
         #expect(complaint(state.checkInvariants)?.contains("is out of order") == true)
         state.segments = []
-        state.sealedCatalog = PageReference(page: 9, pageCount: 1, checksum: 0)
+        state.group = WriterGroup(
+            number: 9,
+            firstVersion: state.version + 1,
+            firstPageCount: state.space.pageCount,
+            firstCatalog: PageReference(page: 9, pageCount: 1, checksum: 0),
+            pinned: []
+        )
         #expect(complaint(state.checkInvariants) == "The catalog that the group builds on is not sealed")
-        state.sealedCatalog = .none
         state.group = nil
         #expect(complaint(transaction.checkInvariants)?.contains("is not the one that is open") == true)
         state.group = transaction.group
@@ -142,10 +160,10 @@ struct StorageInvariantTests {
         _ = try file.tryLockForWriting()
         defer { file.unlockForWriting() }
         let transaction = try file.beginWrite(joining: true)
-        transaction.group.spareSingles.append(4_000)
+        transaction.group.spare.singles.append(4_000)
         try transaction.join()
         #expect(told.withLock { $0 } == ["Page 4000 is spare and was not taken"])
-        transaction.group.spareSingles = []
+        transaction.group.spare.singles = []
         try file.publish([#require(try file.sealGroup())])
         #expect(told.withLock { $0.count } == 1)
     }

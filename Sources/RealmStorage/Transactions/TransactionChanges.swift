@@ -79,11 +79,17 @@ extension TransactionChanges {
         }
         for run in sealed {
             let extent = Extent(page: run.page, pageCount: run.pageCount)
-            try Invariant.require(group.hasTaken(extent), "The run at page \(run.page) is sealed, and is not the group's")
+            try Invariant.require(
+                group.hasTaken(extent),
+                "The run at page \(run.page) is sealed, and is not the group's"
+            )
         }
         for old in retired {
             try Invariant.require(old.death == group.firstVersion, "A run is given up by version \(old.death)")
-            try Invariant.require(old.birth < group.firstVersion, "A run of the group's own is given up as an older one")
+            try Invariant.require(
+                old.birth < group.firstVersion,
+                "A run of the group's own is given up as an older one"
+            )
         }
     }
 }

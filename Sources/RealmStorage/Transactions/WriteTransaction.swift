@@ -44,6 +44,8 @@ package final class WriteTransaction {
     @exclusivity(unchecked) package private(set) var isOpen = true
     /// While what earlier members left is being sealed, so that it stays when this one is rolled back.
     @exclusivity(unchecked) private var isSettling = false
+    /// Whether its group has taken over what it changed: what is sealed and given up from then on is the group's at once.
+    @exclusivity(unchecked) private var isAbsorbed = false
     /// Why it can only be rolled back.
     @exclusivity(unchecked) private var refusal: StorageError?
 
@@ -218,7 +220,7 @@ package final class WriteTransaction {
             return
         }
         let retired = RetiredExtent(extent: extent, birth: birth, death: group.firstVersion)
-        if isSettling {
+        if isSettling || isAbsorbed {
             group.retired.append(retired)
         } else {
             changed.retired.append(retired)
@@ -237,7 +239,7 @@ package final class WriteTransaction {
     private func giveUp(_ extent: Extent, stamp: UInt64) {
         if stamp != version, isSettling {
             group.settled.append(extent)
-        } else if stamp != version && isJoined || isSettling {
+        } else if !isAbsorbed, stamp != version && isJoined || isSettling {
             changed.givenUp.append(extent)
         } else {
             group.giveBack(extent, in: reservation)
@@ -250,7 +252,7 @@ package final class WriteTransaction {
         let bytes = view.buffer(of: reference.page)
         let checksum = PageChecksum.of(bytes, byteCount: Int(reference.pageCount) * pageByteCount)
         let run = PreparedCommit.Run(page: reference.page, pageCount: reference.pageCount, checksum: checksum)
-        if isSettling {
+        if isSettling || isAbsorbed {
             group.sealed.append(run)
         } else {
             changed.sealed.append(run)
@@ -349,12 +351,17 @@ package final class WriteTransaction {
     /// Seals the catalog, hands everything over to the group, and writes the space record.
     private func sealAll() throws(StorageError) -> ChangeSet {
         if catalog.root.isDirty { try catalog.seal(in: self) }
-        group.absorb(&changed, in: reservation)
+        absorb()
         try group.checkDamage()
         if isJoined { group.changes.absorb(changes) }
         let changeSet = isJoined ? group.changes.changeSet : changes.changeSet
         try writeRecord(changeSet)
         return changeSet
+    }
+
+    private func absorb() {
+        group.absorb(&changed, in: reservation)
+        isAbsorbed = true
     }
 
     /// Ends the transaction without sealing it: the next one builds on it, and the last one of the group seals for all.
@@ -363,7 +370,7 @@ package final class WriteTransaction {
         try checkCommit()
         try file.checkWriting(in: group)
         if let damage = group.damage { throw damage }
-        group.absorb(&changed, in: reservation)
+        absorb()
         countCommit()
         noteRecord()
         group.changes.absorb(changes)

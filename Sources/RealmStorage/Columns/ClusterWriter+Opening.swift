@@ -80,8 +80,8 @@ extension ClusterWriter {
             current = last
             return last
         }
-        if let previous, previous.isOpen, memory.byteCount > openByteLimit / 16, !isUnsettled(previous) {
-            // A full one is unlikely to change again soon, and need not push others out.
+        if let previous, previous.isOpen, memory.byteCount > openByteLimit / 64, !isUnsettled(previous) {
+            // A full one is unlikely to change again soon, and need not push others out. Kept open it costs memory to the end.
             try encodeEarly(previous)
         }
         // After a full one in the same transaction more rows are likely to come.

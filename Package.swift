@@ -107,7 +107,9 @@ let package = Package(
         .testTarget(
             name: "RealmModelTests",
             dependencies: ["RealmModel", "RealmStorage", "RealmTestSupport"],
-            exclude: ["Decimal/DecimalVectors.txt", "Decimal/generate-vectors.py", "Format/Golden"],
+            exclude: [
+                "Decimal/DecimalVectors.txt", "Decimal/generate-vectors.py", "Format/Golden", "Format/golden-log.py",
+            ],
             swiftSettings: testSettings
         ),
         .testTarget(

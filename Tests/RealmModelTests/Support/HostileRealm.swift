@@ -19,12 +19,21 @@ enum HostileRealm {
     ]
 
     /// A closed file with a number of rows, of which some have long values and long lists.
-    static func make(at path: String, rowCount: Int64 = 40) throws -> HostileFile {
+    static func make(
+        at path: String,
+        rowCount: Int64 = 40,
+        compoundIndexes: [CompoundIndexSchema] = []
+    ) throws -> HostileFile {
         do {
             var options = StorageOptions()
             options.durability = .none
             let file = try StorageFile.open(path: path, options: options)
-            try TestDatabase.reconcile(DatabaseSchema(classes: classes, version: 1), in: file)
+            let item = ClassSchema(
+                name: "Item",
+                properties: classes[0].properties,
+                compoundIndexes: compoundIndexes
+            )
+            try TestDatabase.reconcile(DatabaseSchema(classes: [item], version: 1), in: file)
             try file.lockForWriting()
             defer { file.unlockForWriting() }
             let model = try ModelView(snapshot: file.beginRead())

@@ -52,6 +52,18 @@ package struct ClassSchema: Sendable, Equatable {
 
     package var primaryKey: PropertySchema? { primaryKeyOrdinal.map { properties[$0] } }
 
+    /// Throws when writing would lose indexes of kinds that this release does not know.
+    ///
+    /// A file that says that it has such ones is opened for reading only; this is for one that does not.
+    func requireKnownIndexes() throws(StorageError) {
+        guard furtherIndexCount > 0 else { return }
+        throw StorageError(
+            .unsupportedFormat,
+            "Class '\(name)' has an index of a kind that this version of the library does not know, and would damage by writing: open the "
+                + "file for reading only, or with the version that wrote it"
+        )
+    }
+
     /// Whether a rule, alone or together with other properties, lets no two rows have the same value of a property.
     package func isUnique(_ property: PropertySchema) -> Bool {
         property.hasUniqueIndex || compoundIndexes.contains { $0.isUnique && $0.properties.contains(property.name) }

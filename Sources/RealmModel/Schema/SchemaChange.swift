@@ -18,6 +18,7 @@ struct SchemaChange {
         if entry.indexKey == .none { entry.indexKey = .random() }
         classes = [:]
         for schema in model.schema.classes.values {
+            try schema.requireKnownIndexes()
             classes[schema.name] = ClassDraft(stored: schema)
         }
     }

@@ -11,6 +11,7 @@ extension TableView {
     @inline(never)
     private func beginWriting() throws(StorageError) -> TableWriter {
         let transaction = try openTransaction
+        try layout.schema.requireKnownIndexes()
         let writer: TableWriter
         if let known = transaction.session.tables[id] {
             writer = known

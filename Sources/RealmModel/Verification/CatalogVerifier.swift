@@ -22,6 +22,14 @@ enum CatalogVerifier {
         guard tables == Set(schema.classes.values.map(\.tableID)) else {
             throw StorageError(.corrupt, "The catalog's classes and tables do not belong together.")
         }
+        if let further = schema.classes.values.first(where: { $0.furtherIndexCount > 0 }),
+            !snapshot.declaresFurtherIndexes
+        {
+            throw StorageError(
+                .corrupt,
+                "Class '\(further.name)' has an index of a kind that the file does not say it has."
+            )
+        }
         guard schema.stamp <= snapshot.version else {
             throw StorageError(.corrupt, "The catalog's schema comes from a later version.")
         }

@@ -13,6 +13,9 @@ package struct FileFeatures: Sendable, Hashable {
     /// The bit of a file whose log may hold newer commits than it; set as long as somebody writes with a log, and not when it was closed.
     static let openLog: UInt64 = 1
 
+    /// The bit of the second word of a file whose classes have indexes of kinds that not every release knows.
+    static let furtherIndexes: UInt64 = 1
+
     /// The bits of the first word whose meaning is fixed.
     static let incompatibleNames = [
         "a log that holds newer commits", "encrypted pages", "bitmaps of deleted rows", "columns in further encodings",

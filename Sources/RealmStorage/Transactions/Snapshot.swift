@@ -18,6 +18,9 @@ package final class Snapshot: Sendable {
         catalog = ByteTree(root: header.catalog)
     }
 
+    /// Whether the file says that it has indexes of kinds that not every release knows.
+    package var declaresFurtherIndexes: Bool { header.features.readOnlyCompatible & FileFeatures.furtherIndexes != 0 }
+
     /// The records of the newest versions, which stand in the header.
     var headerRecords: [SpaceRecord] {
         get throws(StorageError) { try header.spaceRecords(path: file.path) }

@@ -9,7 +9,7 @@ import RealmStorage
 /// | offset | size | field |
 /// |---|---|---|
 /// | 0 | 1 | form, 1 |
-/// | 1 | 1 | element kind (`PropertyKind`), bit 6 set for the entries of a dictionary, bit 7 when elements may be null |
+/// | 1 | 1 | element kind (`PropertyKind`), bit 7 when elements may be null; of a dictionary that of data, with bit 6 set |
 /// | 2 | 2 | number of elements `n` |
 /// | 4 | (n + 7) / 8 | bit set = null; only when elements may be null |
 /// | | n w | elements of a fixed width `w`: int, date, double and link 8, float 4, bool 1, ObjectId 12, UUID 16 |

@@ -22,6 +22,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "log-fuzz",
+            dependencies: [.product(name: "ActorRealm", package: "actor-realm")],
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "predicate-fuzz",
             dependencies: [.product(name: "ActorRealm", package: "actor-realm")],
             swiftSettings: settings

@@ -234,8 +234,7 @@ import Testing
             }
         }
         let outcome = HostileUse.everything(path, salvagingTo: path + ".salvaged")
-        #expect(outcome.contains(.opened) && outcome.isConsistent)
-        #expect(outcome.isDisjoint(with: [.verified, .read]))
+        #expect(outcome.contains(.opened) && outcome.isConsistent && !outcome.contains(.verified))
     }
 
     // MARK: Encodings of columns
@@ -337,11 +336,17 @@ import Testing
     )
     func undeclaredBitmap(bitmap: Bitmap) throws {
         let (path, page, rowCount) = try makeFile(bitmap, hasFeature: false)
-        try expectUnreadable(path, .corrupt, naming: "a bitmap of deleted rows", page: page)
-        // Nor does the salvager take its rows as if none were gone.
-        let salvaged = try Self.open(path + ".salvaged")
-        let model = try ModelView(snapshot: salvaged.beginRead())
+        // Nor does the salvager take the node's rows as if none were gone.
+        let damaged = try DamagedFile(path: path)
+        let beginning = FileBeginning(version: damaged.roots[0].version)
+        let salvaged = directory.path("salvaged.realm")
+        _ = try StorageFile.build(at: salvaged, replaces: false, beginning: beginning) {
+            let report = try Salvager.salvage(damaged, to: $0)
+            #expect(!report.isComplete && report.damagedPages.contains(page))
+        }
+        let model = try ModelView(snapshot: Self.open(salvaged).beginRead())
         #expect(try model.table(named: "Item")?.count == 40 - rowCount)
+        try expectUnreadable(path, .corrupt, naming: "a bitmap of deleted rows", page: page)
     }
 
     @Test("A file with bitmaps of deleted rows is refused by name, whatever they say", arguments: Bitmap.allCases)

@@ -91,22 +91,4 @@ struct RandomRecordsTests {
             try recorded.requireEqual("step \(step) of seed \(seed)", mayLackKeys: true)
         }
     }
-
-    @Test("Changes of the schema arrive between changes of rows", arguments: seeds)
-    func changingSchemas(seed: UInt64) throws {
-        var schemas = RandomSchemas(random: SplitMix64(seed: seed))
-        let recorded = try RecordedDatabase(schemas.classes)
-        for step in 0..<20 {
-            let when = "step \(step) of seed \(seed)"
-            if step % 2 == 1 {
-                schemas.change()
-                try recorded.reconcile(schemas.classes, version: UInt64(step + 2))
-            } else {
-                try recorded.write { model in
-                    for _ in 0..<20 { try schemas.changeRow(in: model) }
-                }
-            }
-            try recorded.requireEqual(when)
-        }
-    }
 }

@@ -56,8 +56,12 @@ final class RecordedDatabase {
     }
 
     /// What the next record says of its commit.
-    var heading: RecordHeading {
-        RecordHeading(
+    var heading: RecordHeading { heading(behind: 0) }
+
+    /// What a record says of its commit that comes behind so many others, which are not applied yet.
+    func heading(behind count: Int) -> RecordHeading {
+        let position = position + UInt64(count)
+        return RecordHeading(
             time: 1_700_000_000_000 + Int64(position),
             identity: CommitIdentity(high: 1, low: position),
             metadata: Array("commit \(position)".utf8)
@@ -66,18 +70,31 @@ final class RecordedDatabase {
 
     /// Brings the database to another schema, and the replica with it.
     func reconcile(_ classes: [ClassSchema], version: UInt64) throws {
+        var migration = RandomMigration()
+        migration.declared = classes
+        try migrate(migration, version: version)
+    }
+
+    /// Carries out a migration in the database, and applies its record to the replica.
+    ///
+    /// What `beforeCommit` throws rolls the migration back.
+    func migrate(_ migration: RandomMigration, version: UInt64, beforeCommit: () throws -> Void = {}) throws {
         let file = database.file
         let base = try file.beginRead()
-        let stored = try SchemaReconciler.storedSchema(of: base)
-        let plan = try SchemaReconciler.plan(
-            stored: stored,
-            declared: DatabaseSchema(classes: classes, version: version)
-        )
         try file.lockForWriting()
         defer { file.unlockForWriting() }
         let transaction = try file.beginWrite()
         do {
+            if !migration.firstSteps.isEmpty {
+                try SchemaReconciler.apply(SchemaPlan(steps: migration.firstSteps), in: transaction)
+            }
+            var plan = try SchemaReconciler.plan(
+                stored: SchemaReconciler.storedSchema(of: transaction),
+                declared: DatabaseSchema(classes: migration.declared, version: version)
+            )
+            plan.steps += migration.lastSteps
             try SchemaReconciler.apply(plan, in: transaction)
+            try beforeCommit()
             let content = try SchemaRecord.content(of: transaction, since: base, heading)
             try file.publish([transaction.prepareCommit()])
             try replay(.schema, content)

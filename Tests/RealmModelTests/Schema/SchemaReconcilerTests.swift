@@ -272,6 +272,61 @@ import Testing
         #expect(try database.table("Address").count == 0)
     }
 
+    @Test(
+        "A removed property, or one that gets another type, takes embedded rows with it that hold rows of their own class",
+        arguments: [CollectionKind.none, .list, .map],
+        [false, true]
+    )
+    func removesOwnedTree(collection: CollectionKind, isReplaced: Bool) throws {
+        func classes(_ replies: [PropertySchema]) -> [ClassSchema] {
+            [
+                ClassSchema(
+                    name: "Post",
+                    properties: [PropertySchema(name: "first", kind: .object, targetClass: "Comment")]
+                ),
+                ClassSchema(
+                    name: "Comment",
+                    properties: [PropertySchema(name: "text", kind: .string)] + replies,
+                    isEmbedded: true
+                ),
+            ]
+        }
+        let replies = PropertySchema(
+            name: "replies",
+            kind: .object,
+            collection: collection,
+            targetClass: "Comment"
+        )
+        let database = try TestDatabase(classes([replies]))
+        try database.write { _ in
+            let posts = try database.table("Post")
+            let comments = try database.table("Comment")
+            for _ in 0..<2 {
+                var comment = try comments.insert()
+                try posts.setLink(0, key: posts.insert(), to: comment)
+                for _ in 0..<3 {
+                    let reply = try comments.insert()
+                    switch collection {
+                    case .list: try comments.listAppend(1, key: comment, .link(reply))
+                    case .map: try comments.mapSet(1, key: comment, "a", to: .link(reply))
+                    default: try comments.setLink(1, key: comment, to: reply)
+                    }
+                    comment = reply
+                }
+            }
+        }
+        #expect(try database.table("Comment").count == 8)
+        let other = isReplaced ? [PropertySchema(name: "replies", kind: .int)] : []
+        try database.reconcile(classes(other), version: 2)
+        let posts = try database.table("Post")
+        let comments = try database.table("Comment")
+        #expect(comments.count == 2)
+        let kept: [Int64?] = [try comments.key(at: 0), try comments.key(at: 1)]
+        let firsts: [Int64?] = [try posts.link(0, key: 0), try posts.link(0, key: 1)]
+        #expect(kept == firsts)
+        try ModelVerifier.verify(database.model)
+    }
+
     @Test("A view that stands on an old version keeps its schema when the file moves on")
     func keepsOldSchema() throws {
         let database = try TestDatabase([Self.person])

@@ -10,6 +10,8 @@ extension SchemaChange {
         let slot = table.slots[property]
         guard slot.column >= 0 else { return }
         try table.forEachKey { key in
+            // An embedded row may have gone with the one that held it.
+            if slot.ownsTarget, try !table.contains(key: key) { return }
             if slot.collection != .none {
                 try table.listRemoveAll(property, key: key)
             } else if slot.isOptional {

@@ -231,6 +231,41 @@ struct ChangeCursorTests {
         cursor.cancel()
     }
 
+    @Test("a whole realm that begins anew is told of the version on which it stands, which may have come meanwhile")
+    func beginningAnew() async throws {
+        let realm = try await Realm(configuration: file.fast)
+        realm.autorefresh = false
+        let hub = realm.core.coordinator.observations
+        let cursor = try ChangeCursor(
+            RealmSubject(),
+            coordinator: realm.core.coordinator,
+            at: realm.core.model.snapshot,
+            lagLimit: 0,
+            objectTypes: [Todo.self, Tally.self],
+            origin: nil
+        )
+        // It asks for nothing, and lets go of its version.
+        while cursor.toldVersion != nil {
+            try write(realm)
+            hub.schedule()
+            await withCheckedContinuation { continuation in hub.thread.perform { continuation.resume() } }
+        }
+        try #require(cursor.ask() == .compute)
+        await cursor.compute()
+        try #require(cursor.ask() == .fetch)
+        let first = try #require(cursor.fetch())
+        #expect(first.delta?.isReset == true)
+        #expect(first.delta?.version == realm.version)
+        try write(realm)
+        await cursor.retarget(to: realm.core.model.snapshot, insteadOf: first)
+        try #require(cursor.ask() == .fetch)
+        let second = try #require(cursor.fetch())
+        #expect(second.target.version == realm.version)
+        #expect(second.delta?.isReset == true)
+        #expect(second.delta?.version == realm.version)
+        cursor.cancel()
+    }
+
     @Test("a pass of the hub that its realm's own telling made void is made up for")
     func tellingDuringPass() async throws {
         let realm = try await Realm(configuration: file.fast)

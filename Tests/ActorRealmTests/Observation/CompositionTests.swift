@@ -33,6 +33,12 @@ private class ComposedItem: Object {
         func add(_ id: Int) async throws {
             try await realm.asyncWrite { realm.create(ComposedItem.self, value: ["id": id]) }
         }
+
+        func remove(_ id: Int) async throws {
+            try await realm.asyncWrite {
+                if let item = realm.object(ofType: ComposedItem.self, forPrimaryKey: id) { realm.delete(item) }
+            }
+        }
     }
 
     private func configuration(_ name: String) -> Realm.Configuration {
@@ -70,6 +76,33 @@ private class ComposedItem: Object {
         let keys = changes.flatMap { $0.classes["ComposedItem"]?.inserted ?? [] }
         #expect(keys == Array((keys.first ?? 0)...(keys.last ?? 0)))
         #expect(changes.map(\.version) == changes.map(\.version).sorted())
+    }
+
+    @Test func `a batch in which nothing has changed in the end is none`() async throws {
+        let writer = try await Writer(configuration("undone.realm"))
+        let batches = await writer.changes().batched(every: .milliseconds(50))
+        let isDone = Journal<Bool>()
+        let reader = Task {
+            var batched: [RealmChange] = []
+            for await change in batches {
+                batched.append(change)
+                if !isDone.entries.isEmpty { break }
+            }
+            return batched
+        }
+        var plain = await writer.changes().makeAsyncIterator()
+        for id in 1...10 {
+            // The two are told one by one, and come into one batch but when that ends in between.
+            try await writer.add(-id)
+            _ = await plain.next()
+            try await Task.sleep(for: .milliseconds(5))
+            try await writer.remove(-id)
+            _ = await plain.next()
+            try await Task.sleep(for: .milliseconds(120))
+        }
+        isDone.add(true)
+        let batched = try await write([writer], until: reader)
+        #expect(batched.allSatisfy { !$0.classes.isEmpty })
     }
 
     @Test(arguments: [Duration.seconds(Int64.max), .zero, .seconds(-1)])

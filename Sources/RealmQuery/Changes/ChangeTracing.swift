@@ -13,12 +13,15 @@ final class ChangeTracing {
     private let changes: ChangeSet
     private let old: ModelView
     private let new: ModelView
+    /// Whether the classes changed on the way, which may have moved properties.
+    private let changesSchema: Bool
     private var known: [Level: [Int64]] = [:]
 
     init(changes: ChangeSet, old: ModelView, new: ModelView) {
         self.changes = changes
         self.old = old
         self.new = new
+        changesSchema = old.schemaStamp != new.schemaStamp
     }
 
     /// The rows of a node's table that were written to, or lead to rows that were.
@@ -35,12 +38,13 @@ final class ChangeTracing {
                 let table = changes.tables[child.table] ?? TableChanges()
                 let before = try old.table(id: child.table)
                 let after = try new.table(id: child.table)
+                let former = formerPlace(of: property, in: child.table)
                 for origin in origins + table.inserted { result += try targets(of: origin, in: after, property) }
-                for origin in table.deleted { result += try targets(of: origin, in: before, property) }
+                for origin in table.deleted { result += try targets(of: origin, in: before, former) }
                 // Where the link was written only those count that it leads to more or less often than before.
                 for origin in written(in: child.table, columns: ColumnSet(property)) {
                     var counts: [Int64: Int] = [:]
-                    for target in try targets(of: origin, in: before, property) { counts[target, default: 0] -= 1 }
+                    for target in try targets(of: origin, in: before, former) { counts[target, default: 0] -= 1 }
                     for target in try targets(of: origin, in: after, property) { counts[target, default: 0] += 1 }
                     for (target, count) in counts where count != 0 { result.append(target) }
                 }
@@ -68,8 +72,25 @@ final class ChangeTracing {
 
     private func written(in table: UInt32, columns: ColumnSet?) -> [Int64] {
         guard let modified = changes.tables[table]?.modified else { return [] }
-        guard let columns else { return modified.map(\.key) }
+        guard let columns = columns.map({ recorded($0, in: table) }) else { return modified.map(\.key) }
         return modified.lazy.filter { !$0.columns.isDisjoint(with: columns) }.map(\.key)
+    }
+
+    /// Properties of a table, and where they stood before: what was written until the classes changed is recorded with that.
+    private func recorded(_ columns: ColumnSet, in table: UInt32) -> ColumnSet {
+        guard changesSchema else { return columns }
+        var all = columns
+        for column in columns.columns {
+            if let former = formerPlace(of: column, in: table) { all.insert(former) }
+        }
+        return all
+    }
+
+    /// Where a property of a table stood before the step; nil when it did not exist.
+    private func formerPlace(of property: Int, in table: UInt32) -> Int? {
+        guard changesSchema else { return property }
+        guard let now = new.schema.schema(of: table)?.properties, now.indices.contains(property) else { return nil }
+        return old.schema.schema(of: table)?.ordinal(of: now[property].name)
     }
 
     /// Adds the rows that link to `targets` now; links that were there before and are not now were written to.
@@ -86,11 +107,11 @@ final class ChangeTracing {
         }
     }
 
-    /// The rows that a row links to; none when it does not exist.
-    private func targets(of origin: Int64, in table: TableView?, _ property: Int) throws -> [Int64] {
-        guard let table, table.schema.properties.indices.contains(property), try table.contains(key: origin) else {
-            return []
-        }
+    /// The rows that a row links to; none when it does not exist, or has no such links.
+    private func targets(of origin: Int64, in table: TableView?, _ property: Int?) throws -> [Int64] {
+        guard let table, let property, table.schema.properties.indices.contains(property),
+            table.schema.properties[property].isLink, try table.contains(key: origin)
+        else { return [] }
         if table.schema.properties[property].collection != .none {
             return try table.linkedKeys(property, key: origin)
         }

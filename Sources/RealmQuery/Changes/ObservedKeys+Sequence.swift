@@ -38,10 +38,9 @@ extension ObservedKeys {
         )
         let before = try order?.array() ?? ObservedKeys.rows(query, in: step.old)
         let after = try next.order?.array() ?? ObservedKeys.rows(query, in: step.new)
-        let table = step.new.schema[query.className]?.tableID ?? 0
-        let written = step.changes(in: table).modified.map(\.key)
+        let modified = try next.modified { try $0.changedKeys(in: step) }
         var delta = SequenceDiff.delta(from: before, to: after, pairsReplacements: false)
-        delta.addModifications(of: before) { AscendingKeys.contains($0, in: written) }
+        delta.addModifications(of: before) { AscendingKeys.contains($0, in: modified) }
         next.isSourceGone = next.isSourceGone || isSourceGone
         self = next
         return delta

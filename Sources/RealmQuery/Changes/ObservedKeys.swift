@@ -75,7 +75,7 @@ package struct ObservedKeys: Sendable {
     package mutating func advance(by step: ChangeStep) throws -> CollectionDelta {
         let before = order
         var delta = try difference(by: step)
-        if let asked = collection.asked, let before, !delta.modifications.isEmpty, !step.changesSchema {
+        if let asked = collection.asked, let before, !delta.modifications.isEmpty {
             let told = try asked.changedKeys(in: step)
             delta.unasked = delta.modifications.filter { !AscendingKeys.contains(before[$0], in: told) }
         }

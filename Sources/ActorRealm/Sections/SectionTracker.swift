@@ -16,6 +16,7 @@ final class SectionTracker<Key: _Persistable & Hashable, Element: RealmCollectio
     private let source: ObservationSource<CollectionSubject>
     private let rule: SectionRule<Key, Element>
     private var contents: Store.Contents?
+    /// What was delivered last, in the realm of an isolation; frozen results are the loop's, and would hold their version.
     private var delivered: Results<Element>?
     /// The numbers of the rows' keys in versions whose commits were left out, until the delivery of that version or a later one.
     private var shown: [UInt64: [Int]] = [:]
@@ -31,7 +32,7 @@ final class SectionTracker<Key: _Persistable & Hashable, Element: RealmCollectio
         if case .keys(let observed) = pending.state, let order = observed.order {
             results.backing.adopt(order)
         }
-        delivered = results
+        delivered = results.keptWhileLive
         let noted = shown
         // A commit that is left out may be on its way while what was before it is delivered.
         shown = shown.filter { $0.key > pending.target.version }

@@ -34,7 +34,7 @@ class ListPlace {
                 descriptor.outlivesOwner || accessor.mayHave(key)
             else { return nil }
             return ListPlace(accessor: accessor, key: key, declared: declared.ordinal, named: name)
-        case .nested(let ownerClass, let key, let property, let path):
+        case .nested(let ownerClass, let key, let property, let path, _):
             guard let accessor = owner(ownerClass), let declared = accessor.info.property(columnNamed: property),
                 descriptor.outlivesOwner || accessor.mayHave(key)
             else { return nil }

@@ -15,21 +15,14 @@ final class NestedPlace: ListPlace {
     override var path: [NestedStep] { steps }
 
     override func makeBacking() -> _CollectionBacking {
-        _CollectionBacking(nested: accessor, key: key, declared: declared, path: steps)
+        _CollectionBacking(nested: accessor, key: key, declared: declared, path: steps, isMap: isMap)
     }
 
     private var isMap: Bool { name == "Map" }
 
     override var isThere: Bool {
         core.checkAccess()
-        let content: StoredValue?
-        do { content = try accessor.table.nested(property, key: key, steps) } catch { return true }
-        guard let value = content else { return false }
-        switch value {
-        case .list: return !isMap
-        case .dictionary: return isMap
-        default: return false
-        }
+        do { return try accessor.table.hasNested(property, key: key, steps, isMap: isMap) } catch { return true }
     }
 
     /// What lies at the end of the steps; nil when they lead nowhere.
@@ -135,6 +128,25 @@ extension TableView {
             value = next
         }
         return value
+    }
+
+    /// The values of the list, or of the dictionary, that steps into a property of values of any kind lead to; nil when that is not
+    /// there, or one of the other kind is.
+    func nestedValues(_ property: Int, key: Int64, _ steps: [NestedStep], isMap: Bool) throws -> [StoredValue]? {
+        switch try nested(property, key: key, steps) {
+        case .list(let values) where !isMap: values
+        case .dictionary(let entries) where isMap: entries.map(\.value)
+        default: nil
+        }
+    }
+
+    /// Whether steps into a property of values of any kind lead to a list, or to a dictionary.
+    func hasNested(_ property: Int, key: Int64, _ steps: [NestedStep], isMap: Bool) throws -> Bool {
+        switch try nested(property, key: key, steps) {
+        case .list: !isMap
+        case .dictionary: isMap
+        default: false
+        }
     }
 
     /// Writes what steps into a property of values of any kind lead to.

@@ -59,7 +59,7 @@ extension _CollectionBacking {
     var subject: (className: String?, propertyName: String?) {
         switch source {
         case .table, .backlinks: return (elements?.info.name, nil)
-        case .list(let owner, _, let property), .nested(let owner, _, let property, _):
+        case .list(let owner, _, let property), .nested(let owner, _, let property, _, _):
             let name = owner.table.schema.properties[property].name
             return (owner.info.name, owner.info.property(columnNamed: name)?.name ?? name)
         }

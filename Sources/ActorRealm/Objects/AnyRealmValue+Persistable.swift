@@ -316,7 +316,7 @@ extension _CollectionBacking {
         case .list(let accessor, let key, let property):
             guard let declared = accessor.ordinals.firstIndex(of: property) else { return nil }
             return AnyValuePlace(accessor: accessor, key: key, declared: declared, path: [])
-        case .nested(let accessor, let key, let property, let path):
+        case .nested(let accessor, let key, let property, let path, _):
             guard let declared = accessor.ordinals.firstIndex(of: property) else { return nil }
             return AnyValuePlace(accessor: accessor, key: key, declared: declared, path: path)
         case .table, .backlinks: return nil

@@ -50,14 +50,10 @@ struct CollectionSubject: ChangeSubject {
                         ? try table.map(property, key: key).entries().map(\.value)
                         : try table.list(property, key: key).values()
                 }
-            case .nested(let ownerClass, let ownerKey, let property, let path):
+            case .nested(let ownerClass, let ownerKey, let property, let path, let isMap):
                 place = (ownerClass, ownerKey, property)
                 read = { table, property, key in
-                    switch try table.nested(property, key: key, path) {
-                    case .list(let values): values
-                    case .dictionary(let entries): entries.map(\.value)
-                    default: nil
-                    }
+                    try table.nestedValues(property, key: key, path, isMap: isMap)
                 }
             case .table, .backlinks: throw QueryError("A collection of values belongs to an object.")
             }

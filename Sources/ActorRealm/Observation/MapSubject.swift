@@ -39,7 +39,7 @@ struct MapSubject: ChangeSubject {
             return try observed((ownerClass, ownerKey, property)) { table, property, key in
                 try table.contains(key: key) ? try table.map(property, key: key).entries() : nil
             }
-        case .nested(let ownerClass, let ownerKey, let property, let path):
+        case .nested(let ownerClass, let ownerKey, let property, let path, _):
             return try observed((ownerClass, ownerKey, property)) { table, property, key in
                 guard case .dictionary(let entries)? = try table.nested(property, key: key, path) else { return nil }
                 return entries

@@ -78,7 +78,7 @@ extension _CollectionBacking {
         switch source {
         case .table: "all rows of \(descriptor.className ?? "")"
         case .list(let owner, _, let property): "the list \(owner).\(property)"
-        case .nested(let owner, _, let property, _): "a collection in \(owner).\(property)"
+        case .nested(let owner, _, let property, _, _): "a collection in \(owner).\(property)"
         case .backlinks(let target, _, let property): "the links to one \(target) through \(property)"
         }
     }

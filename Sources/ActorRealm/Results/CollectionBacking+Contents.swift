@@ -125,13 +125,8 @@ extension _CollectionBacking {
                 accessor.table.collection(of: property) == .map
                 ? try accessor.table.map(property, at: location, key: key).entries().map(\.value)
                 : try accessor.table.list(property, at: location, key: key).values()
-        case .nested(let accessor, let key, let property, let path):
-            guard try accessor.table.contains(key: key) else { return [] }
-            switch try accessor.table.nested(property, key: key, path) {
-            case .list(let elements): values = elements
-            case .dictionary(let entries): values = entries.map(\.value)
-            default: return []
-            }
+        case .nested(let accessor, let key, let property, let path, let isMap):
+            values = try accessor.table.nestedValues(property, key: key, path, isMap: isMap) ?? []
         case .table, .backlinks: return []
         }
         for step in steps {

@@ -25,12 +25,12 @@ extension _CollectionBacking {
     }
 
     /// The elements of a list or dictionary in a value of any kind.
-    convenience init(nested accessor: TableAccessor, key: Int64, declared: Int, path: [NestedStep]) {
+    convenience init(nested accessor: TableAccessor, key: Int64, declared: Int, path: [NestedStep], isMap: Bool) {
         self.init(
             core: accessor.core,
             elements: nil,
             shape: _PropertyShape(.any, isOptional: true),
-            source: .nested(accessor, key: key, property: accessor.ordinals[declared], path: path)
+            source: .nested(accessor, key: key, property: accessor.ordinals[declared], path: path, isMap: isMap)
         )
     }
 
@@ -63,11 +63,17 @@ extension _CollectionBacking {
                 let declared = accessor.info.property(columnNamed: property)
             else { return nil }
             base = _CollectionBacking(list: accessor, key: key, declared: declared.ordinal)
-        case .nested(let ownerClass, let key, let property, let path):
+        case .nested(let ownerClass, let key, let property, let path, let isMap):
             guard let accessor = find(ownerClass), isThere(key, accessor),
                 let declared = accessor.info.property(columnNamed: property)
             else { return nil }
-            base = _CollectionBacking(nested: accessor, key: key, declared: declared.ordinal, path: path)
+            base = _CollectionBacking(
+                nested: accessor,
+                key: key,
+                declared: declared.ordinal,
+                path: path,
+                isMap: isMap
+            )
         case .backlinks(let targetClass, let key, let property):
             guard let accessor = find(targetClass), let name = descriptor.className,
                 let origin = find(name), isThere(key, accessor),

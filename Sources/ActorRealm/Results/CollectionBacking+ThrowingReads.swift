@@ -42,11 +42,9 @@ extension _CollectionBacking {
         switch source {
         case .table: return
         case .list(let accessor, let key, _), .backlinks(let accessor, let key, _): owner = (accessor, key)
-        case .nested(let accessor, let key, let property, let path):
+        case .nested(let accessor, let key, let property, let path, let isMap):
             owner = (accessor, key)
-            if try accessor.table.contains(key: key), try accessor.table.nested(property, key: key, path) != nil {
-                return
-            }
+            if try accessor.table.hasNested(property, key: key, path, isMap: isMap) { return }
         }
         if case .nested = source {} else if try owner.accessor.locate(owner.key) != nil { return }
         throw core.error(

@@ -43,14 +43,14 @@ public final class _CollectionBacking {
         case list(TableAccessor, key: Int64, property: Int)
         /// The elements whose property links to a row.
         case backlinks(TableAccessor, key: Int64, property: Int)
-        /// A list or dictionary in a value of any kind.
-        case nested(TableAccessor, key: Int64, property: Int, path: [NestedStep])
+        /// A list or dictionary in a value of any kind; `isMap` tells them apart.
+        case nested(TableAccessor, key: Int64, property: Int, path: [NestedStep], isMap: Bool)
 
         /// The class of the object that the elements belong to.
         fileprivate var owner: TableAccessor? {
             switch self {
             case .table: nil
-            case .list(let accessor, _, _), .backlinks(let accessor, _, _), .nested(let accessor, _, _, _): accessor
+            case .list(let accessor, _, _), .backlinks(let accessor, _, _), .nested(let accessor, _, _, _, _): accessor
             }
         }
     }
@@ -203,8 +203,9 @@ public final class _CollectionBacking {
         case .table: break
         case .list(let owner, let key, let property):
             knownSource = .list(owner, key: key, property: owner.ordinal(of: property, mappedAt: stamp))
-        case .nested(let owner, let key, let property, let path):
-            knownSource = .nested(owner, key: key, property: owner.ordinal(of: property, mappedAt: stamp), path: path)
+        case .nested(let owner, let key, let property, let path, let isMap):
+            let ordinal = owner.ordinal(of: property, mappedAt: stamp)
+            knownSource = .nested(owner, key: key, property: ordinal, path: path, isMap: isMap)
         case .backlinks(let target, let key, let property):
             let ordinal = elements?.ordinal(of: property, mappedAt: stamp) ?? property
             knownSource = .backlinks(target, key: key, property: ordinal)
@@ -243,13 +244,14 @@ public final class _CollectionBacking {
                 ownerKey: key,
                 property: column(property, of: accessor)
             )
-        case .nested(let accessor, let key, let property, let path):
+        case .nested(let accessor, let key, let property, let path, let isMap):
             isDynamic = accessor.info.isDynamic
             origin = .nested(
                 ownerClass: accessor.info.name,
                 ownerKey: key,
                 property: column(property, of: accessor),
-                path: path
+                path: path,
+                isMap: isMap
             )
         case .backlinks(let accessor, let key, let property):
             isDynamic = accessor.info.isDynamic
@@ -346,8 +348,8 @@ public final class _CollectionBacking {
         case .table: return false
         case .list(let accessor, let key, _), .backlinks(let accessor, let key, _):
             return !accessor.mayHave(key)
-        case .nested(let accessor, let key, let property, let path):
-            do { return try accessor.table.nested(property, key: key, path) == nil } catch { return false }
+        case .nested(let accessor, let key, let property, let path, let isMap):
+            do { return try !accessor.table.hasNested(property, key: key, path, isMap: isMap) } catch { return false }
         }
     }
 

@@ -21,6 +21,17 @@ extension RealmChange {
 }
 
 extension RealmChange {
+    /// Whether it says nothing but that there is a later version.
+    var isEmpty: Bool { classes.isEmpty && !isReset && !isOutdated }
+
+    /// One change for those that follow each other; nil when nothing is left to tell.
+    ///
+    /// - Complexity: O(*n* log *m*) for *n* keys in *m* changes.
+    static func merged(_ changes: [RealmChange]) -> RealmChange? {
+        let change = changes.mergedInPairs { $0 = $0.merging($1) }
+        return change?.isEmpty == true ? nil : change
+    }
+
     /// What is left to tell of a change whose observer knows the one behind it; nil for nothing.
     func leavingOut(_ later: RealmChange) -> RealmChange? {
         var left = classes

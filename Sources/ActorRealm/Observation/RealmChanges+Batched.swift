@@ -35,8 +35,10 @@ where Base.Element == [RealmChange], Base.Failure == Never {
         var base: Base.AsyncIterator
 
         mutating func next(isolation actor: isolated (any Actor)?) async -> RealmChange? {
-            guard let chunk = await base.next(isolation: actor), let first = chunk.first else { return nil }
-            return chunk.dropFirst().reduce(first) { $0.merging($1) }
+            while let chunk = await base.next(isolation: actor) {
+                if let change = RealmChange.merged(chunk) { return change }
+            }
+            return nil
         }
 
         nonisolated(nonsending) mutating func next() async -> RealmChange? {

@@ -34,8 +34,7 @@ struct RealmSubject: ChangeSubject {
     }
 
     func merged(_ first: RealmChange, _ second: RealmChange) -> RealmChange? {
-        let change = first.merging(second)
-        return change.classes.isEmpty && !change.isReset ? nil : change
+        RealmChange.merged([first, second])
     }
 
     func leavingOut(_ left: RealmChange, from untold: RealmChange, upTo view: FixedView) -> RealmChange? {

@@ -16,18 +16,7 @@ extension ChangeSet {
     ///
     /// - Complexity: O(*n* log *m*) for *n* changes in *m* versions.
     static func merged(_ changes: [ChangeSet]) -> ChangeSet {
-        var level = changes
-        while level.count > 1 {
-            var next: [ChangeSet] = []
-            next.reserveCapacity((level.count + 1) / 2)
-            for index in stride(from: 0, to: level.count, by: 2) {
-                var both = level[index]
-                if index + 1 < level.count { both.merge(later: level[index + 1]) }
-                next.append(both)
-            }
-            level = next
-        }
-        return level.first ?? ChangeSet()
+        changes.mergedInPairs { $0.merge(later: $1) } ?? ChangeSet()
     }
 }
 

@@ -146,7 +146,13 @@ extension RealmCore {
         guard let turn = ticket else { return }
         ticket = nil
         noteBase(coordinator.writes.finish(turn, group: group))
+        followBehindTransaction()
+    }
+
+    /// Moves to what others have committed while a transaction was open that has come to nothing, and has it delivered.
+    private func followBehindTransaction() {
         refreshQuietly()
+        // Where the realm stands already, or stays, observers were refused all the same.
         signals.raise()
     }
 
@@ -181,7 +187,7 @@ extension RealmCore {
         }
     }
 
-    /// Takes the end of a flush: moves to what it made durable, or throws where that is lost.
+    /// Takes the end of a flush: moves to what it made durable, or throws where that is lost, and moves to what others have committed.
     ///
     /// That the realm cannot move there is logged only. As an error it would say that nothing was written, and who tries again would write
     /// it twice; or it would stand for the error of a block, which saw what is durable now.
@@ -193,7 +199,9 @@ extension RealmCore {
             } catch {
                 report(error, "A realm could not move to the newest version behind a commit that is durable.")
             }
-        case .failure(let error): throw Realm.Error(storage: error, path: coordinator.path)
+        case .failure(let error):
+            followBehindTransaction()
+            throw Realm.Error(storage: error, path: coordinator.path)
         }
     }
 

@@ -69,7 +69,7 @@ extension ChangeCursor {
             var state = other.state
             let step = try hub.step(from: other.target, to: target)
             _ = try subject.advance(&state, by: step, from: other.target)
-            return .tell(Pending(target: target, state: state, delta: other.delta))
+            return .tell(Pending(target: target, state: state, delta: subject.resetDelta(state, at: target)))
         }
     }
 

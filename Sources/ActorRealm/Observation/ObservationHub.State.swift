@@ -36,6 +36,8 @@ extension ObservationHub {
     struct State {
         var views: [UInt64: WeakReference<FixedView>] = [:]
         /// What changed on the ways asked for last: observers that catch up by themselves ask for the same one or two.
+        ///
+        /// None where nobody observes.
         var recent: [Way] = []
         /// The classes as read last.
         var schema: DatabaseSchema?
@@ -74,6 +76,9 @@ extension ObservationHub {
 }
 
 extension ObservationHub.State {
+    /// Whether anybody observes.
+    var hasMembers: Bool { followerCount > 0 || !behind.isEmpty }
+
     /// Takes a member out of its place; false when it has none.
     mutating func remove(_ member: ObservationMember) -> Bool {
         switch member.place {

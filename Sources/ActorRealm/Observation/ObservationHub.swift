@@ -77,7 +77,9 @@ final class ObservationHub: Sendable {
             try file.changes(after: old.version, through: new.snapshot)
             ?? VersionComparison.changes(from: old.model, to: new.model)
         let way = Way(first: old.version, last: new.version, changes: changes)
-        let forgotten = state.withLock { state in
+        let forgotten = state.withLock { state -> Way? in
+            // Whoever asks may have ended meanwhile, and be the last one.
+            if !state.hasMembers { return nil }
             state.recent.append(way)
             return state.recent.count > 4 ? state.recent.removeFirst() : nil
         }
@@ -104,17 +106,19 @@ final class ObservationHub: Sendable {
 
     /// Lets an observer go.
     func unregister(_ member: ObservationMember) {
-        let (isMember, freed) = state.withLock { state -> (Bool, FixedView?) in
+        let (isMember, freed, forgotten) = state.withLock { state -> (Bool, FixedView?, [Way]) in
             state.leavingOut[ObjectIdentifier(member)] = nil
-            guard state.remove(member) else { return (false, nil) }
-            guard state.followerCount == 0, !state.isProcessing else { return (true, nil) }
+            guard state.remove(member) else { return (false, nil, []) }
+            let forgotten = state.hasMembers ? [] : state.recent
+            if !state.hasMembers { state.recent = [] }
+            guard state.followerCount == 0, !state.isProcessing else { return (true, nil, forgotten) }
             // Whom the version was held for is gone.
             dropWalker()
             defer { state.current = nil }
-            return (true, state.current)
+            return (true, state.current, forgotten)
         }
         if isMember { memberCount.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
-        withExtendedLifetime(freed) {}
+        withExtendedLifetime((freed, forgotten)) {}
     }
 
     /// Notes that a member that the hub looked after holds a version of its own now.

@@ -19,6 +19,7 @@ final class LoggedDatabase {
     ) -> StorageOptions {
         var options = StorageOptions()
         options.invariantWasBroken = { Issue.record("A structure is broken: \($0)") }
+        options.invariantScope = .whole
         var log = LogOptions(replay: LogReplay.apply)
         log.ringByteCount = ringByteCount
         log.pageCommitCount = 0

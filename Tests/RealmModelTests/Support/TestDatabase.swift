@@ -20,6 +20,7 @@ final class TestDatabase {
         options.durability = .none
         options.failures = failures
         options.invariantWasBroken = { Issue.record("A structure is broken: \($0)") }
+        options.invariantScope = .whole
         file = try StorageFile.open(path: directory.path("test.realm"), options: options)
         try Self.reconcile(DatabaseSchema(classes: classes, version: version), in: file)
         model = try ModelView(snapshot: file.beginRead())

@@ -14,6 +14,7 @@ final class TableFixture {
         var options = StorageOptions()
         options.durability = .none
         options.invariantWasBroken = { Issue.record("A structure is broken: \($0)") }
+        options.invariantScope = .whole
         file = try StorageFile.open(path: directory.path("table.realm"), options: options)
         _ = try file.tryLockForWriting()
     }

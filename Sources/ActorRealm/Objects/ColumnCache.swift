@@ -86,3 +86,37 @@ struct ColumnCache: ~Copyable {
         views[Int(key)] = KnownView(leaf: leaf, generation: generation, view: view)
     }
 }
+
+#if DEBUG
+extension ColumnCache {
+    /// Properties lie where the table has them, and columns of the present version are as they would be read again.
+    func checkInvariants(_ ordinals: [Int], slotCount: Int) throws(BrokenInvariant) {
+        // They are read again before they are used.
+        if isStale { return }
+        for (declared, ordinal) in ordinals.enumerated() {
+            let known = columns[declared]
+            let isPlace = known.ordinal == Int32(ordinal) && known.column == Int32(table.column(ordinal))
+            let isForm =
+                known.kind == table.columnKind(ordinal).rawValue && known.isNullable == table.isNullable(ordinal)
+            try Invariant.require(isPlace && isForm, "Property \(declared) is looked for in another column")
+        }
+        for key in 1..<slotCount {
+            guard let view = views[key].view else { continue }
+            try check(ColumnSlot(view, leaf: views[key].leaf, generation: views[key].generation), UInt32(key))
+        }
+    }
+
+    /// A column that was kept is as it would be read again, if it is of the present version.
+    func check(_ slot: ColumnSlot, _ key: UInt32) throws(BrokenInvariant) {
+        let model = table.model
+        guard !isStale, slot.generation == model.generation.pointee, model.transactionFlag.pointee == 0,
+            let base = slot.leaf,
+            // What cannot be read says nothing of what is kept.
+            let found = try? column(key, in: LeafView(base: base, view: model.view))
+        else { return }
+        let isPlace = found.data == slot.data && found.nulls == slot.nulls
+        let isForm = found.minimum == slot.minimum && found.width == slot.width
+        try Invariant.require(isPlace && isForm, "The column of property \(key - 1) is remembered as another one")
+    }
+}
+#endif

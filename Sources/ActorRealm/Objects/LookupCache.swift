@@ -87,3 +87,21 @@ struct LookupCache: ~Copyable {
         lastEquality = nil
     }
 }
+
+#if DEBUG
+extension LookupCache {
+    /// Formats ask for properties that there are.
+    func checkInvariants() throws(BrokenInvariant) {
+        try Invariant.require(equalities.count <= 64, "\(equalities.count) formats are remembered")
+        let properties = table.schema.properties.indices
+        for (format, property) in equalities {
+            try Invariant.require(properties.contains(property), "'\(format)' asks for property \(property)")
+        }
+        guard let lastEquality else { return }
+        try Invariant.require(
+            equalities[lastEquality.format] == lastEquality.property,
+            "'\(lastEquality.format)' asked for another property before"
+        )
+    }
+}
+#endif

@@ -3,7 +3,7 @@ import RealmModel
 /// Where the file keeps the declared properties of a class, by name.
 struct PropertyMap {
     /// The ordinals of the stored class, by declared ordinal.
-    private(set) var ordinals: [Int]
+    var ordinals: [Int]
     /// Says of which schema the ordinals are: how many the realm has seen by then.
     ///
     /// The stamp of the schema itself is the same for all changes of one migration.

@@ -1,3 +1,5 @@
+import RealmStorage
+
 /// The columns of a few leaves that were read by turns, of one version: links lead from leaf to leaf and back.
 struct RecentColumns: ~Copyable {
     /// For each property, so many leaves have a place, by their addresses.
@@ -53,3 +55,18 @@ struct RecentColumns: ~Copyable {
         slots = memory
     }
 }
+
+#if DEBUG
+extension RecentColumns {
+    /// Each column stands where it is looked for; calls a function with all that are kept.
+    func checkInvariants(_ body: (UInt32, ColumnSlot) throws(BrokenInvariant) -> Void) throws(BrokenInvariant) {
+        guard let slots else { return }
+        for index in 0..<slotCount &<< Self.shift where slots[index].leaf != nil {
+            let key = UInt32(index &>> Self.shift)
+            let place = Self.index(key, slots[index].leaf)
+            try Invariant.require(place == index, "A column is kept in the place of another leaf's")
+            try body(key, slots[index])
+        }
+    }
+}
+#endif

@@ -130,3 +130,30 @@ struct RowLocator: ~Copyable {
         return nil
     }
 }
+
+#if DEBUG
+extension RowLocator {
+    /// Leaves that were found in the present version are those in which the table has their rows.
+    func checkInvariants() throws(BrokenInvariant) {
+        guard let leaves, parents != nil else { return }
+        let isPowerOfTwo = capacity & leafMask == 0
+        let isInBounds = (KnownLeaf.leastCount...KnownLeaf.greatestCount).contains(capacity)
+        try Invariant.require(isPowerOfTwo && isInBounds, "There is room for \(capacity) leaves")
+        if pagesGeneration == generation.pointee {
+            try Invariant.require(pages.mapping == table.model.view.mapping, "Rows are looked for in another file")
+        }
+        guard remembers else { return }
+        for index in 0..<capacity {
+            let known = leaves[index]
+            guard known.generation == generation.pointee, let base = known.base else { continue }
+            let leaf = LeafView(base: base, view: table.model.view)
+            var parent: UInt64 = 0
+            // What cannot be read says nothing of what is remembered.
+            guard leaf.rowCount > 0, let found = try? table.leaf(for: leaf.firstKey, unlessBelow: &parent) else {
+                continue
+            }
+            try Invariant.require(found.base == base, "Row \(leaf.firstKey) is remembered in another leaf")
+        }
+    }
+}
+#endif

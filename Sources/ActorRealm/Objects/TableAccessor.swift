@@ -15,14 +15,14 @@ final class TableAccessor {
     let primaryKeyKind: PropertyKind?
     /// What inlined getters read.
     let state: UnsafeMutablePointer<TableState>
-    @exclusivity(unchecked) private var properties: PropertyMap
+    @exclusivity(unchecked) var properties: PropertyMap
     @exclusivity(unchecked) private var rows: RowLocator
     @exclusivity(unchecked) private var columns: ColumnCache
     @exclusivity(unchecked) private var recent: RecentColumns
     @exclusivity(unchecked) private var lookups: LookupCache
     @exclusivity(unchecked) private var factory: AccessorFactory
     /// The accessors of the classes that properties link to, by declared ordinal.
-    private let targets: UnsafeMutablePointer<Unmanaged<TableAccessor>?>
+    let targets: UnsafeMutablePointer<Unmanaged<TableAccessor>?>
     /// By declared ordinal: the stored ordinals of the properties that linking objects reverse, -1 while not known.
     private let origins: UnsafeMutablePointer<Int32>
     private let slotCount: Int
@@ -101,6 +101,9 @@ final class TableAccessor {
         undeclared = properties.undeclaredDefaults(of: info, in: table)
         lookups.forgetEqualities()
         origins.update(repeating: -1, count: slotCount)
+        #if DEBUG
+        checkIfAsked { () throws(BrokenInvariant) in try checkInvariants() }
+        #endif
     }
 
     /// The state that unmanaged objects refer to; it is never read, because their keys are not positive.
@@ -240,6 +243,9 @@ final class TableAccessor {
         if generation == state.pointee.generation.pointee, remembers,
             let known = recent.known(key, leaf: object.rowLeaf, generation: generation)
         {
+            #if DEBUG
+            checkIfAsked { () throws(BrokenInvariant) in try columns.check(known.pointee, key) }
+            #endif
             state.pointee.slots[Int(key)] = known.pointee
             return known.pointee
         }
@@ -261,6 +267,10 @@ final class TableAccessor {
         if !isFrozen, object.rowGeneration == state.pointee.generation.pointee, remembers,
             let view = columns.known(key, leaf: object.rowLeaf, generation: object.rowGeneration)
         {
+            #if DEBUG
+            let slot = ColumnSlot(view, leaf: object.rowLeaf, generation: object.rowGeneration)
+            checkIfAsked { () throws(BrokenInvariant) in try columns.check(slot, key) }
+            #endif
             return view
         }
         guard let leaf = currentLeaf(of: object) else { return table.emptyColumn(ordinals[Int(key) - 1]) }
@@ -386,6 +396,52 @@ final class TableAccessor {
         return target
     }
 }
+
+#if DEBUG
+extension TableAccessor {
+    /// Properties are where the class has them, and what was kept of the present version is as it would be read again.
+    func checkInvariants() throws(BrokenInvariant) {
+        let name = info.name
+        let count = info.properties.count
+        try Invariant.require(
+            ordinals.count == count,
+            "'\(name)' has \(count) properties, of which \(ordinals.count) were found"
+        )
+        if table.model.schema[name] != nil {
+            let stored = table.schema.properties
+            for (property, ordinal) in zip(info.properties, ordinals) {
+                let isThere = stored.indices.contains(ordinal) && stored[ordinal].name == property.columnName
+                try Invariant.require(isThere, "'\(name).\(property.name)' is looked for in another property")
+            }
+        }
+        let words = state.pointee
+        let isOwn = words.accessor?.toOpaque() == Unmanaged.passUnretained(self).toOpaque()
+        try Invariant.require(isOwn, "The objects of '\(name)' belong to another accessor")
+        let isOfRealm = words.generation == core.model.generation && words.place == core.place
+        try Invariant.require(isOfRealm, "The objects of '\(name)' look at another realm")
+        for key in 1..<slotCount { try columns.check(words.slots[key], UInt32(key)) }
+        try recent.checkInvariants { (key, slot) throws(BrokenInvariant) in try columns.check(slot, key) }
+        try columns.checkInvariants(ordinals, slotCount: slotCount)
+        try rows.checkInvariants()
+        try lookups.checkInvariants()
+        for ordinal in 0..<count {
+            guard let target = targets[ordinal]?.takeUnretainedValue() else { continue }
+            let isTarget = info.isDynamic || target.info.name == info.properties[ordinal].targetName
+            try Invariant.require(
+                isTarget && target.core === core,
+                "'\(name).\(info.properties[ordinal].name)' leads to objects of another class, or of another realm"
+            )
+        }
+    }
+
+    /// Checks what is kept, in a file that was opened for that.
+    private func checkIfAsked(_ check: () throws(BrokenInvariant) -> Void) {
+        let file = core.coordinator.file
+        // Where steps are made to fail, reading pages here would be one of them.
+        if file.options.failures == nil { file.assertInvariants(check) }
+    }
+}
+#endif
 
 /// Runs an operation of the layers below from API that cannot throw.
 ///

@@ -188,6 +188,10 @@ extension TableView {
             count: list.count,
             byteCount: list.byteCount
         )
+        #if DEBUG
+        let storage = transaction.storage
+        storage.file.assertInvariants { () throws(BrokenInvariant) in open.lookAtClaims(in: storage) }
+        #endif
         transaction.sequences[place(property, key)] = open
         return open
     }

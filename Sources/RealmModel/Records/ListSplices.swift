@@ -3,8 +3,8 @@ import RealmStorage
 /// What an open transaction did to a large list, in order; or that the list is to be told as a whole.
 struct ListSplices {
     /// The splices as a record holds them.
-    private(set) var writer = RecordWriter()
-    private(set) var count = 0
+    var writer = RecordWriter()
+    var count = 0
     /// Whether the list became large or small meanwhile: then only the whole says what it holds.
     var isWhole = false
 

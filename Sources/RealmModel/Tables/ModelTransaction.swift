@@ -52,11 +52,20 @@ package final class ModelTransaction {
         var count: Int
         /// The sum of the elements' encoded lengths.
         var byteCount: Int
+        #if DEBUG
+        /// For checks: whether `count` was what stands in the sequence when it was opened, and `byteCount` too.
+        var isCounted: Bool
+        var isMeasured: Bool
+        #endif
 
         init(tree: SequenceTree = SequenceTree(), count: Int = 0, byteCount: Int = 0) {
             self.tree = tree
             self.count = count
             self.byteCount = byteCount
+            #if DEBUG
+            isCounted = tree.isEmpty && count == 0
+            isMeasured = isCounted && byteCount == 0
+            #endif
         }
     }
 }

@@ -193,7 +193,7 @@ extension TableView {
             try Invariant.require(isKnown, "The session has another writer for '\(name)'")
             let isTouched = transaction.touched.contains { $0 === self }
             try Invariant.require(isTouched, "'\(name)' is written, and would not be sealed")
-            try writer.checkInvariants(in: transaction.storage)
+            try writer.checkInvariantsOfChange()
         }
         let hasOutside = model.transaction?.outside != nil
         try Invariant.require((outside != nil) == hasOutside, "'\(name)' has forgotten what it reads again later")

@@ -2,9 +2,9 @@
 ///
 /// Row keys are never reused and grow, so a key at or above the first one inserted by this transaction is new in it.
 package final class ChangeRecorder {
-    private typealias Run = (first: Int64, count: Int64, columns: ColumnSet)
+    typealias Run = (first: Int64, count: Int64, columns: ColumnSet)
 
-    private struct Table {
+    struct Table {
         /// Runs of consecutive inserted keys, ascending.
         var inserted: [(first: Int64, count: Int64)] = []
         var deleted: Set<Int64> = []
@@ -136,9 +136,9 @@ package final class ChangeRecorder {
     }
 
     // For each row that is written; nothing is called while one of them is accessed.
-    @exclusivity(unchecked) private var tables: [UInt32: Table] = [:]
-    @exclusivity(unchecked) private var currentID: UInt32 = .max
-    @exclusivity(unchecked) private var current = Table()
+    @exclusivity(unchecked) var tables: [UInt32: Table] = [:]
+    @exclusivity(unchecked) var currentID: UInt32 = .max
+    @exclusivity(unchecked) var current = Table()
 
     package init() {}
 

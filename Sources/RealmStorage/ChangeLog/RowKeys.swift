@@ -2,15 +2,15 @@
 ///
 /// The keys of rows that were added together follow each other: ten million of them are one run.
 package struct RowKeys: Sendable, Equatable {
-    private struct Run: Sendable, Equatable {
+    struct Run: Sendable, Equatable {
         var first: Int64
         /// The number of keys in the runs before.
         var start: Int
     }
 
     /// Neither overlapping nor touching.
-    private var runs: [Run] = []
-    package private(set) var count = 0
+    var runs: [Run] = []
+    package internal(set) var count = 0
 
     package init() {}
 

@@ -9,11 +9,34 @@ package struct BrokenInvariant: Error, CustomStringConvertible {
 
 /// Checking what structures promise, in debug builds that ask for it.
 package enum Invariant {
-    /// What is done with a broken structure where a file is opened without a say: nothing is checked, or, for running all tests with the
-    /// checks, the process ends, where the environment has a variable `ACTOR_REALM_INVARIANTS`.
+    /// How much is checked.
+    package enum Scope: Sendable {
+        /// What a step changed: takes constant time, or a time that goes by the change.
+        case change
+        /// Whole structures, with what the step left alone.
+        case whole
+    }
+
+    /// What the environment asks for with a variable `ACTOR_REALM_INVARIANTS`, where a file is opened without a say.
+    ///
+    /// Nothing without the variable or with the value `none`, what changes with `change`, and whole structures otherwise.
+    static let environmentScope: Scope? = {
+        #if DEBUG
+        guard let value = getenv("ACTOR_REALM_INVARIANTS") else { return nil }
+        switch String(cString: value) {
+        case "none": return nil
+        case "change": return .change
+        default: return .whole
+        }
+        #else
+        return nil
+        #endif
+    }()
+
+    /// What is done with a broken structure then: the process ends.
     static let environmentHandler: (@Sendable (BrokenInvariant) -> Void)? = {
         #if DEBUG
-        if getenv("ACTOR_REALM_INVARIANTS") != nil { return { preconditionFailure("A structure is broken: \($0)") } }
+        if environmentScope != nil { return { preconditionFailure("A structure is broken: \($0)") } }
         #endif
         return nil
     }()
@@ -34,5 +57,8 @@ extension StorageFile {
         guard let tell = options.invariantWasBroken else { return }
         do throws(BrokenInvariant) { try check() } catch { tell(error) }
     }
+
+    /// Whether whole structures are checked, and not only what a step changed.
+    package var checksWholeStructures: Bool { options.invariantScope == .whole }
 }
 #endif

@@ -153,6 +153,25 @@ extension LockFile {
     }
 }
 
+#if DEBUG
+extension LockFile {
+    /// The area of this process says what it has noted.
+    func checkRules() throws(BrokenInvariant) {
+        try rules.withLock { (rules) throws(BrokenInvariant) in
+            let (all, room, isEvery) = (rules.all, rules.roomEnd, rules.isEvery)
+            let count = ruleCount.load(ordering: .sequentiallyConsistent)
+            let expected = isEvery ? LockFile.everyRule : UInt64(all.count)
+            try requireOwn(count == expected, "\(all.count) rules are declared as \(count)")
+            if isEvery { return }
+            try Invariant.require(all.count <= room, "\(all.count) rules have room for \(room)")
+            try Invariant.require(room <= LockFile.ruleLimit, "Rules reach into the table of readers")
+            let told = Set((0..<all.count).map { LockFile.rule($0, in: ownArea).load(ordering: .relaxed) })
+            try requireOwn(told == all, "The rules that others find are not those that were declared")
+        }
+    }
+}
+#endif
+
 /// Rules are going from a file, with a commit.
 package struct RuleWithdrawal: Sendable {
     fileprivate let number: UInt32
@@ -176,7 +195,10 @@ extension StorageFile {
     /// Notes indexes and rules that realms of this process rely on; see ``LockFile/declare(_:only:)``.
     ///
     /// Blocks while another process, or another thread, withdraws some: as long as a commit takes.
-    package func declareRules(_ rules: Set<UInt64>, only isOnly: () -> Bool) { lock?.declare(rules, only: isOnly) }
+    package func declareRules(_ rules: Set<UInt64>, only isOnly: () -> Bool) {
+        lock?.declare(rules, only: isOnly)
+        checkLockFileIfAsked()
+    }
 
     /// Whether this process has noted rules, and not put others in their place since.
     package func hasDeclaredRules(_ rules: Set<UInt64>) -> Bool { lock?.hasDeclared(rules) ?? true }

@@ -54,6 +54,7 @@ extension StorageFile {
     /// - Returns: Whether there was one, and it succeeded.
     package func takeCheckpointStep() -> Bool {
         guard let (candidate, step) = checkpoint.withLock({ $0.next }) else { return false }
+        checkCandidateIfAsked(candidate)
         do throws(StorageError) {
             switch step {
             case .flushPages: try synchronizePages()

@@ -146,6 +146,7 @@ extension StorageFile {
             byteCount: byteCount
         )
         if let unread { try file.replay(unread) }
+        file.checkLockFileIfAsked()
         return file
     }
 

@@ -64,6 +64,7 @@ extension StorageFile {
             reservation.verified[Int(run.page)].store(UInt32(truncatingIfNeeded: run.checksum), ordering: .relaxed)
         }
         writer.withLock { $0.release(upTo: last.version, in: reservation) }
+        checkWriterBoxIfAsked()
         let hasPin = state.withLock { state in
             state.published = plan.header
             if let end = logEnd(behind: plan) { state.published.mark.point = end }
@@ -74,6 +75,7 @@ extension StorageFile {
         lock.publish(last.version)
         if plan.flushesHeader { confirm(plan.header, inSlot: slot) }
         goOnInLog(behind: plan)
+        checkLogIfAsked()
         return hasPin ? Snapshot(file: self, header: plan.header, view: view) : nil
     }
 
@@ -292,6 +294,7 @@ extension StorageFile {
             box.lastLoss = error
             lastLostGroup.store(box.groupCount, ordering: .releasing)
         }
+        checkWriterBoxIfAsked()
     }
 
     /// Marks a durable version as such, over the version before it, so that later damage to it cannot pass for a torn commit.

@@ -174,6 +174,7 @@ extension StorageFile {
         }
         noteSpace(writerState.space)
         lock.noteWriter(from: origin)
+        checkWriterBoxIfAsked()
         return WriteTransaction(
             file: self,
             state: writerState,
@@ -272,6 +273,7 @@ extension StorageFile {
             box.prepared.append(commit)
             return false
         }
+        checkWriterBoxIfAsked()
         if isLost { throw lostBase }
     }
 

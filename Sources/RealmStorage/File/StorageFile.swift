@@ -275,6 +275,7 @@ package final class StorageFile: Sendable {
                 }
             }
             if let header = try result.get() {
+                checkPinsIfAsked(at: header.version)
                 return Snapshot(file: self, header: header, view: view, origin: origin)
             }
         }
@@ -308,6 +309,7 @@ package final class StorageFile: Sendable {
             if let lock, let entry = pin.entry { giveBack(entry, to: lock, &state) }
             return state.versionWasFreed
         }
+        checkPinsIfAsked(at: version)
         versionWasFreed?()
     }
 
@@ -329,6 +331,7 @@ package final class StorageFile: Sendable {
                 lock?.unregister(entry)
             }
         }
+        checkPinsIfAsked(at: 0)
     }
 
     /// Keeps an entry for each writer: what can fail fails before anything is written, and not behind the commit.

@@ -29,6 +29,8 @@ package struct StorageOptions: Sendable {
     /// Called with what is found where the structures of the write path are checked after each step, in debug builds; nil where they
     /// are not checked.
     package var invariantWasBroken: (@Sendable (BrokenInvariant) -> Void)? = Invariant.environmentHandler
+    /// How much of them is checked then.
+    package var invariantScope = Invariant.environmentScope ?? .whole
 
     /// How long whoever ends another process's log waits until that one has made its checkpoint; a flush of all pages at most, unless
     /// the process is dead and a child of it lives, which keeps its locks.

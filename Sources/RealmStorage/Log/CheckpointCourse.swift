@@ -69,3 +69,28 @@ struct CheckpointCourse {
         return unneeded
     }
 }
+
+#if DEBUG
+extension CheckpointCourse {
+    /// The candidate is a header that a recovery can begin at, and lies behind the checkpoint before.
+    func checkInvariants() throws(BrokenInvariant) {
+        guard case .making(let candidate, _) = state else { return }
+        let header = candidate.header
+        try Invariant.require(candidate.slot == 0 || candidate.slot == 1, "There is no slot \(candidate.slot)")
+        try Invariant.require(header.mark.isOpen, "A checkpoint beside commits would close the log")
+        try Invariant.require(
+            header.isContentFlushed && header.extents.isEmpty,
+            "The checkpoint vouches for what was flushed before it"
+        )
+        try Invariant.require(
+            header.confirmedVersion < header.version,
+            "The checkpoint says of itself that it is durable"
+        )
+        guard let unneeded else { return }
+        try Invariant.require(
+            unneeded.offset <= header.mark.point.offset,
+            "The checkpoint lies before the one that was finished"
+        )
+    }
+}
+#endif

@@ -33,13 +33,13 @@ package final class CommitLog {
     package let header: LogHeader
     private let device: any StorageDevice
     /// The place behind the last record.
-    package private(set) var end: LogPoint
+    package internal(set) var end: LogPoint
     /// Whether the last block was flushed.
-    private var isFlushed = true
+    var isFlushed = true
     /// Up to here the log was flushed, or is not needed because a checkpoint lies there.
-    package private(set) var durable: LogPoint
+    package internal(set) var durable: LogPoint
     /// What a recovery begins at: the blocks before its own are free.
-    package private(set) var start: LogPoint
+    package internal(set) var start: LogPoint
     /// What is appended is put together here, in whole blocks.
     private var buffer: [UInt8] = []
 
@@ -162,3 +162,19 @@ package final class CommitLog {
         }
     }
 }
+
+#if DEBUG
+extension CommitLog {
+    /// A recovery begins before what is durable ends, that before the log ends, and what is in use fits the ring.
+    func checkInvariants() throws(BrokenInvariant) {
+        try Invariant.require(start.offset <= durable.offset, "A recovery begins behind what is durable of the log")
+        try Invariant.require(durable.offset <= end.offset, "The log is durable behind its end")
+        try Invariant.require(!isFlushed || durable == end, "The log counts as flushed, and ends behind what is")
+        let used = end.atNewBlock.offset - start.blockOffset
+        try Invariant.require(
+            used <= UInt64(header.ringByteCount),
+            "\(used) bytes of a ring of \(header.ringByteCount) are in use"
+        )
+    }
+}
+#endif

@@ -345,6 +345,9 @@ package final class WriteTransaction {
             throw error
         }
         checkInvariantsIfAsked()
+        #if DEBUG
+        if !isReplay { file.assertInvariants { () throws(BrokenInvariant) in try changeSet.checkInvariants() } }
+        #endif
         return prepared
     }
 
@@ -470,7 +473,9 @@ package final class WriteTransaction {
     @inline(__always)
     private func checkInvariantsIfAsked() {
         #if DEBUG
-        file.assertInvariants { () throws(BrokenInvariant) in try checkInvariants() }
+        file.assertInvariants { () throws(BrokenInvariant) in
+            if file.checksWholeStructures { try checkInvariants() } else { try checkInvariantsOfChange() }
+        }
         #endif
     }
 

@@ -154,9 +154,22 @@ final class WriterState: @unchecked Sendable {
 
 #if DEBUG
 extension WriterState {
-    /// Space, group, and the records and segments in the order of their versions.
+    /// As ``checkInvariantsOfChange()``, with all of free space and all that the newest picture is followed by.
     func checkInvariants() throws(BrokenInvariant) {
         try space.checkInvariants()
+        try checkInvariantsOfChange()
+        for (changes, next) in zip(recentChanges, recentChanges.dropFirst()) {
+            try Invariant.require(changes.version < next.version, "The versions of the changes do not ascend")
+        }
+        let stored = try? recordBytes.withUnsafeBytes { try SpaceRecord.list(in: $0) }
+        try Invariant.require(
+            stored?.map(\.version) == records.map(\.version),
+            "The bytes of the records are not those of the records"
+        )
+    }
+
+    /// The group, and the records and segments in the order of their versions.
+    func checkInvariantsOfChange() throws(BrokenInvariant) {
         try group?.checkInvariants()
         try Invariant.require(group != nil || !catalog.isDirty, "The catalog is not sealed, and no transaction is open")
         if let group {
@@ -173,11 +186,8 @@ extension WriterState {
             last = record.version
         }
         try Invariant.require(last <= version, "A record is of version \(last), the newest one is \(version)")
-        let stored = try? recordBytes.withUnsafeBytes { try SpaceRecord.list(in: $0) }
-        try Invariant.require(
-            stored?.map(\.version) == records.map(\.version),
-            "The bytes of the records are not those of the records"
-        )
+        let changed = recentChanges.last?.version ?? 0
+        try Invariant.require(changed <= version, "Changes are of version \(changed), the newest one is \(version)")
     }
 }
 
@@ -185,6 +195,21 @@ extension WriteTransaction {
     /// The transaction's group and free space, and what it changes.
     func checkInvariants() throws(BrokenInvariant) {
         try state.checkInvariants()
+        try checkOwnInvariants()
+    }
+
+    /// The same without all of free space.
+    func checkInvariantsOfChange() throws(BrokenInvariant) {
+        try state.checkInvariantsOfChange()
+        try checkOwnInvariants()
+    }
+
+    private func checkOwnInvariants() throws(BrokenInvariant) {
+        // Records may make a table anew, with the keys that its rows had.
+        if !isReplay {
+            try changes.checkInvariants()
+            try group.changes.checkInvariants()
+        }
         if isOpen {
             try changed.checkInvariants(in: group)
             try Invariant.require(state.group === group, "The open transaction's group is not the one that is open")

@@ -87,6 +87,8 @@ let package = Package(
             path: "Tests/SynchronousProgram",
             swiftSettings: testSettings
         ),
+        // Has all tests check invariants.
+        .target(name: "CInvariantSwitch", path: "Tests/InvariantSwitch"),
         .target(
             name: "RealmTestSupport",
             dependencies: ["RealmStorage"],
@@ -101,12 +103,12 @@ let package = Package(
         ),
         .testTarget(
             name: "RealmStorageTests",
-            dependencies: ["RealmStorage", "RealmTestSupport"],
+            dependencies: ["CInvariantSwitch", "RealmStorage", "RealmTestSupport"],
             swiftSettings: testSettings
         ),
         .testTarget(
             name: "RealmModelTests",
-            dependencies: ["RealmModel", "RealmStorage", "RealmTestSupport"],
+            dependencies: ["CInvariantSwitch", "RealmModel", "RealmStorage", "RealmTestSupport"],
             exclude: [
                 "Decimal/DecimalVectors.txt", "Decimal/generate-vectors.py", "Format/Golden", "Format/golden-log.py",
             ],
@@ -114,14 +116,14 @@ let package = Package(
         ),
         .testTarget(
             name: "RealmQueryTests",
-            dependencies: ["RealmQuery", "RealmModel", "RealmStorage", "RealmTestSupport"],
+            dependencies: ["CInvariantSwitch", "RealmQuery", "RealmModel", "RealmStorage", "RealmTestSupport"],
             swiftSettings: testSettings
         ),
         .testTarget(
             name: "ActorRealmTests",
             dependencies: [
-                "ActorRealm", "CRealmShims", "MisuseTrials", "RealmModel", "RealmStorage", "RealmTestSupport",
-                "synchronous-program",
+                "ActorRealm", "CInvariantSwitch", "CRealmShims", "MisuseTrials", "RealmModel", "RealmStorage",
+                "RealmTestSupport", "synchronous-program",
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
             ],
             swiftSettings: testSettings

@@ -1,4 +1,5 @@
 import Foundation
+import RealmStorage
 import RealmTestSupport
 import Testing
 
@@ -41,5 +42,35 @@ struct ForkedRealmTests {
                 try realm.verify()
             }
         }
+    }
+
+    private static func add(_ name: String, to realm: Realm?) throws {
+        guard let realm else { return }
+        try realm.write { realm.add(Tally(name: name)) }
+    }
+
+    /// Lets go of a realm in memory in a child, and goes on with it.
+    private static func letGoInChild() throws {
+        let queue = DispatchQueue(label: "forked")
+        try queue.sync {
+            let configuration = Realm.Configuration(inMemoryIdentifier: "forked", objectTypes: [Tally.self])
+            var realm: Realm? = try Realm(configuration: configuration, queue: queue)
+            try add("parent", to: realm)
+            let coordinator = realm.map { WeakReference($0.core.coordinator) }
+            let status = try ForkedChild.run {
+                alarm(1_800)
+                realm = nil
+                // Else nothing has ended there.
+                return coordinator?.object == nil ? 0 : 1
+            }
+            #expect(status == 0)
+            try add("later", to: realm)
+            #expect(realm?.objects(Tally.self).map(\.name) == ["parent", "later"])
+        }
+    }
+
+    @Test("A child that lets go of a realm in memory leaves it to its parent", .secondProcess)
+    func inMemory() async {
+        await #expect(processExitsWith: .success) { try ForkedRealmTests.letGoInChild() }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import RealmStorage
 import RealmTestSupport
 import Testing
 
@@ -38,8 +39,8 @@ struct TemporaryFilesTests {
         let user = getuid()
         let name = "actor-realm-\(user)-\(gone)-a.realm-1"
         let kept = [
-            "actor-realm-\(user)-\(getpid())-own.realm-1", "actor-realm-\(user)-1-other.realm-1",
-            "actor-realm-\(user)-x-y.realm-1", "actor-realm-\(user + 1)-\(gone)-user.realm-1", "something.realm",
+            "actor-realm-\(user)-1-other.realm-1", "actor-realm-\(user)-x-y.realm-1",
+            "actor-realm-\(user + 1)-\(gone)-user.realm-1", "something.realm",
         ]
         try leave(name)
         for name in kept { try leave(name) }
@@ -54,6 +55,97 @@ struct TemporaryFilesTests {
         }
         let left = try FileManager.default.contentsOfDirectory(atPath: directory.url.path)
         #expect(Set(left) == Set((kept + [young, used]).flatMap { OpenSettings.files(of: $0) }))
+    }
+
+    /// A container that is started anew has its processes under the numbers of those that were killed.
+    @Test("go when their process had the number of this one, unless somebody has them open")
+    func abandonedByTheSameNumber() throws {
+        let name = "actor-realm-\(getuid())-\(getpid())-own.realm-1"
+        let used = "actor-realm-\(getuid())-\(getpid())-used.realm-1"
+        try leave(name)
+        var configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: directory.path(used)))
+        configuration.objectTypes = [Tally.self]
+        try withNewRealm(configuration) { _ in
+            for path in OpenSettings.files(of: directory.path(used)) { age(path) }
+            TemporaryFiles.removeAbandoned(in: directory.url.path)
+        }
+        let left = try FileManager.default.contentsOfDirectory(atPath: directory.url.path)
+        #expect(Set(left) == Set(OpenSettings.files(of: used)))
+    }
+
+    private func configuration() -> Realm.Configuration {
+        let name = "files \(UInt64.random(in: 0 ... .max))"
+        return Realm.Configuration(inMemoryIdentifier: name, objectTypes: [Tally.self])
+    }
+
+    @Test("are not those of another process that has the number of this one, and shares the folder")
+    func sameNumber() throws {
+        let configuration = configuration()
+        // The first realm in memory of each of two processes, which containers have.
+        let other = try RealmRegistry().coordinator(for: configuration)
+        var own: RealmCoordinator? = try RealmRegistry().coordinator(for: configuration)
+        #expect(own?.file.path != other.file.path)
+        #expect(own?.file.isInPlace == true && other.file.isInPlace)
+        own = nil
+        #expect(other.file.isInPlace)
+    }
+
+    @Test("are removed for what they are, not for their names")
+    func anotherAtTheName() throws {
+        let configuration = configuration()
+        let (coordinator, files) = try withNewRealm(configuration) { realm in
+            let files = OpenSettings.files(of: realm.core.coordinator.file.path)
+            for path in files {
+                try FileManager.default.removeItem(atPath: path)
+                // Begins as a lock file does.
+                try Data("ARealmLk".utf8).write(to: URL(fileURLWithPath: path))
+            }
+            return (WeakReference(realm.core.coordinator), files)
+        }
+        #expect(coordinator.object == nil)
+        for path in files {
+            #expect(FileManager.default.fileExists(atPath: path))
+            unlink(path)
+        }
+    }
+
+    @Test("have names that nobody has guessed")
+    func guessedName() throws {
+        let configuration = configuration()
+        let name = try #require(configuration.inMemoryIdentifier)
+        // What this process cannot remove, as it cannot remove another user's file.
+        let guessed = TemporaryFiles.stem(for: name) + "-1"
+        try FileManager.default.createDirectory(atPath: guessed, withIntermediateDirectories: false)
+        defer { rmdir(guessed) }
+        let coordinator = try RealmRegistry().coordinator(for: configuration)
+        #expect(coordinator.file.isInPlace)
+    }
+
+    /// Whether this process can play two users of a folder that all of them write to.
+    private static let canBeTwoUsers: Bool = {
+        var status = stat()
+        return geteuid() == 0 && stat("/dev/shm", &status) == 0 && status.st_mode & 0o1777 == 0o1777
+    }()
+
+    @Test("are this user's, and not what another one has put there", .enabled(if: canBeTwoUsers), .secondProcess)
+    func anotherUser() async {
+        await #expect(processExitsWith: .success) {
+            let (user, stranger): (uid_t, uid_t) = (65_533, 65_532)
+            let path = "/dev/shm/actor-realm-\(user)-\(getpid())-guessed.realm-1"
+            let planted = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+            try #require(planted >= 0)
+            #expect(fchmod(planted, 0o666) == 0 && fchown(planted, stranger, stranger) == 0)
+            // The way back stays open.
+            #expect(setreuid(user, 0) == 0 && seteuid(user) == 0)
+            let configuration = Realm.Configuration(inMemoryIdentifier: "guessed", objectTypes: [Tally.self])
+            #expect(throws: Never.self) {
+                try withNewRealm(configuration) { realm in try realm.write { realm.add(Tally(name: "secret")) } }
+            }
+            var status = stat()
+            #expect(fstat(planted, &status) == 0 && status.st_size == 0)
+            #expect(seteuid(0) == 0 && setreuid(0, 0) == 0)
+            for name in OpenSettings.files(of: path) { unlink(name) }
+        }
     }
 
     @Test("go when a realm's last user closes it")

@@ -135,4 +135,24 @@ import Testing
         #expect(waitpid(child, nil, 0) == child)
         close(ends[0])
     }
+
+    @Test func `a child that ends its copy of a file gives none of its parent's pages back`() throws {
+        let path = directory.path("ended.realm")
+        let file = try StorageFile.open(path: path)
+        try file.lockForWriting()
+        let transaction = try file.beginWrite()
+        try PageArray.create(in: transaction)
+        try PageArray.set(3, to: 33, in: transaction)
+        try file.publish([try PageArray.commit(transaction)])
+        file.unlockForWriting()
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        let status = try ForkedChild.run {
+            file.end(because: StorageError(.ended, "Ended in the child", path: path))
+            file.giveBackPages { _ in false }
+            return 0
+        }
+        #expect(status == 0)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+        withExtendedLifetime(file) {}
+    }
 }

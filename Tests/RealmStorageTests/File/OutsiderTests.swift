@@ -1,3 +1,4 @@
+import Foundation
 import RealmTestSupport
 import Synchronization
 import Testing
@@ -80,6 +81,37 @@ struct OutsiderTests {
         let outsider = try Outsider(path: file.path, isAnnounced: false)
         try write(500..<2_500, file)
         #expect(throws: StorageError.self) { try outsider.values() }
+        file.unlockForWriting()
+    }
+
+    @Test("one that has closed the file is none any more, though a child has a copy of its descriptor")
+    func forked() throws {
+        let file = try makeFile()
+        let lock = try #require(file.lock)
+        var options = StorageOptions()
+        options.isReadOnly = true
+        // Where no lock file can be made.
+        var outsider: StorageFile? = try StorageFile.openUnshared(
+            data: try DataFile.open(path: file.path, isReadOnly: true),
+            path: directory.path("nowhere/read.realm"),
+            options: options
+        )
+        #expect(outsider?.lock == nil && lock.hasOutsiders)
+        var ends: [Int32] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        let child = try ForkedChild.start {
+            var byte: UInt8 = 0
+            close(ends[1])
+            return Int32(read(ends[0], &byte, 1))
+        }
+        #expect(child > 0)
+        withExtendedLifetime(outsider) {}
+        outsider = nil
+        #expect(!lock.hasOutsiders)
+        #expect(waitpid(child, nil, WNOHANG) == 0, "the child lives")
+        close(ends[1])
+        #expect(waitpid(child, nil, 0) == child)
+        close(ends[0])
         file.unlockForWriting()
     }
 }

@@ -8,19 +8,17 @@ import Synchronization
 /// The open files of this process.
 final class RealmRegistry: Sendable {
     /// What is known of one path.
-    ///
-    /// Its lock is held while the file is opened, so that it is opened once.
     private final class Slot: Sendable {
-        struct Content {
-            private var reference: WeakReference<RealmCoordinator>?
+        /// Held while the file is opened, replaced or deleted, so that it is opened once: for as long as that takes.
+        let opening = Mutex(())
+        /// Held for a moment: whoever asks what is open may be a thread of Swift's pool, and waits for no opening.
+        private let reference = Mutex<WeakReference<RealmCoordinator>?>(nil)
 
-            var coordinator: RealmCoordinator? {
-                get { reference?.object }
-                set { reference = newValue.map(WeakReference.init) }
-            }
-        }
+        /// The coordinator of the last opening, while somebody holds it.
+        var coordinator: RealmCoordinator? { reference.withLock { $0?.object } }
 
-        let content = Mutex(Content())
+        /// Notes the coordinator of an opening.
+        func note(_ coordinator: RealmCoordinator) { reference.withLock { $0 = WeakReference(coordinator) } }
     }
 
     /// Held while a file is opened, replaced or deleted, whatever name is used for it.
@@ -31,11 +29,27 @@ final class RealmRegistry: Sendable {
     private struct State {
         /// Of the files that are being opened, replaced or deleted, with how many do or wait to.
         var gates: [FileIdentity: (gate: Gate, userCount: Int)] = [:]
-        /// By the bytes of the path, as the system tells files apart.
-        var slots: [TextKey: Slot] = [:]
+        /// By the bytes of the path, as the system tells files apart, with how many open, replace or delete the file, or wait to.
+        var slots: [TextKey: (slot: Slot, userCount: Int)] = [:]
+        /// With so many of them it is looked for those that nobody needs.
+        var slotLimit = RealmRegistry.leastSlotLimit
         /// Those of the files that are open, whatever names they were opened by.
         var coordinators: [WeakReference<RealmCoordinator>] = []
         var temporaryFiles = 0
+
+        /// Forgets the slots of files that were closed; looks at twice as many next time, so that each opening pays for a few.
+        ///
+        /// - Returns: The coordinators that were met, each of which the caller may be the last to hold.
+        mutating func forgetUnneededSlots() -> [RealmCoordinator] {
+            var held: [RealmCoordinator] = []
+            slots = slots.filter { entry in
+                let coordinator = entry.value.slot.coordinator
+                if let coordinator { held.append(coordinator) }
+                return coordinator != nil || entry.value.userCount > 0
+            }
+            slotLimit = max(RealmRegistry.leastSlotLimit, 2 * slots.count)
+            return held
+        }
     }
 
     /// This process's: a forked child opens its files anew.
@@ -46,12 +60,13 @@ final class RealmRegistry: Sendable {
     private let state = Mutex(State())
 
     /// The coordinator of a file that is open already.
+    ///
+    /// Waits for nobody: a file that is being opened is not open.
     func existing(at path: String) -> RealmCoordinator? {
-        guard let slot = state.withLock({ $0.slots[TextKey(path)] }) else { return nil }
-        return slot.content.withLock { content in
-            guard let coordinator = content.coordinator, !coordinator.isEnded else { return nil }
-            return coordinator
-        }
+        guard let slot = state.withLock({ $0.slots[TextKey(path)]?.slot }), let coordinator = slot.coordinator,
+            !coordinator.isEnded
+        else { return nil }
+        return coordinator
     }
 
     /// The coordinator of a file, opened or created when it is not open.
@@ -65,9 +80,8 @@ final class RealmRegistry: Sendable {
         {
             try SeedFile.copy(seed, to: settings.path, for: configuration.fileURL)
         }
-        let slot = slot(at: settings.path)
-        return try slot.content.withLock { content in
-            if let coordinator = content.coordinator, !coordinator.isForsaken,
+        return try withSlot(at: settings.path) { slot in
+            if let coordinator = slot.coordinator, !coordinator.isForsaken,
                 !isClosedToBeCompacted(coordinator, settings, configuration)
             {
                 guard settings.isReadOnly || !coordinator.isReadOnly else {
@@ -81,11 +95,11 @@ final class RealmRegistry: Sendable {
                 return coordinator
             }
             let coordinator = try alone(with: settings.path) {
-                closeStopped(at: settings.path, content.coordinator, toRead: settings.isReadOnly)
+                closeStopped(at: settings.path, slot.coordinator, toRead: settings.isReadOnly)
                 return try open(settings, configuration)
             }
             try coordinator.verifyInBackground(as: configuration)
-            content.coordinator = coordinator
+            slot.note(coordinator)
             return coordinator
         }
     }
@@ -99,18 +113,17 @@ final class RealmRegistry: Sendable {
         toReplace isReplaced: Bool = false,
         _ body: (_ isOpen: Bool) throws -> Result
     ) rethrows -> Result {
-        try slot(at: path).content
-            .withLock { content in
-                try alone(with: path) {
-                    let users = users(ofFileAt: path, content.coordinator)
-                    let isOpen = isOpen(users) || isReplaced && !users.allSatisfy { $0.closeWhenUnread() }
-                    let result = try body(isOpen)
-                    if !isOpen, !isReplaced {
-                        for user in users where !user.isTemporary { _ = user.file.closeUnlessRead() }
-                    }
-                    return result
+        try withSlot(at: path) { slot in
+            try alone(with: path) {
+                let users = users(ofFileAt: path, slot.coordinator)
+                let isOpen = isOpen(users) || isReplaced && !users.allSatisfy { $0.closeWhenUnread() }
+                let result = try body(isOpen)
+                if !isOpen, !isReplaced {
+                    for user in users where !user.isTemporary { _ = user.file.closeUnlessRead() }
                 }
+                return result
             }
+        }
     }
 
     /// The coordinators of a file, by whatever name it was opened, among them that of a path, whose file may be gone.
@@ -218,14 +231,49 @@ final class RealmRegistry: Sendable {
         return coordinator
     }
 
-    private func slot(at path: String) -> Slot {
-        state.withLock { state in
-            if let slot = state.slots[TextKey(path)] { return slot }
-            let slot = Slot()
-            state.slots[TextKey(path)] = slot
-            return slot
-        }
+    /// Runs what opens, replaces or deletes the file of a path while nobody else does so by this path.
+    private func withSlot<Result: Sendable>(
+        at path: String,
+        _ body: (Slot) throws -> Result
+    ) rethrows -> Result {
+        let slot = takeSlot(at: TextKey(path))
+        defer { giveBackSlot(at: TextKey(path)) }
+        return try slot.opening.withLock { _ in try body(slot) }
     }
+
+    /// The slot of a path, which stays until it is given back.
+    private func takeSlot(at key: TextKey) -> Slot {
+        let (slot, held) = state.withLock { state -> (Slot, [RealmCoordinator]) in
+            if let known = state.slots[key] {
+                state.slots[key]?.userCount += 1
+                return (known.slot, [])
+            }
+            let held = state.slots.count < state.slotLimit ? [] : state.forgetUnneededSlots()
+            let slot = Slot()
+            state.slots[key] = (slot: slot, userCount: 1)
+            return (slot, held)
+        }
+        // What ends with the last reference ends outside the lock.
+        withExtendedLifetime(held) {}
+        return slot
+    }
+
+    /// Forgets the slot of a path, unless its file is open, or others use it.
+    private func giveBackSlot(at key: TextKey) {
+        let held = state.withLock { state -> RealmCoordinator? in
+            state.slots[key]?.userCount -= 1
+            let coordinator = state.slots[key]?.slot.coordinator
+            if coordinator == nil, state.slots[key]?.userCount == 0 { state.slots[key] = nil }
+            return coordinator
+        }
+        withExtendedLifetime(held) {}
+    }
+
+    /// How many paths there are slots of; for tests.
+    var slotCount: Int { state.withLock { $0.slots.count } }
+
+    /// Below so many slots none is looked at.
+    static let leastSlotLimit = 64
 
     /// Files up to this size are verified whole when they are opened, so that damage is an error at once and not a trap
     /// later, in a property that cannot throw.

@@ -48,6 +48,20 @@ struct RealmRegistryTests {
         #expect(try names() == ["0"])
     }
 
+    @Test("What is known of paths that were opened once does not grow with their number")
+    func closedPaths() throws {
+        func configuration(_ name: String) -> Realm.Configuration {
+            Realm.Configuration(inMemoryIdentifier: name, objectTypes: [Tally.self])
+        }
+        let registry = RealmRegistry()
+        let held = try registry.coordinator(for: configuration("held"))
+        for number in 0..<3 * RealmRegistry.leastSlotLimit {
+            _ = try registry.coordinator(for: configuration("closed \(number)"))
+        }
+        #expect(registry.slotCount <= RealmRegistry.leastSlotLimit)
+        #expect(registry.existing(at: try OpenSettings(configuration("held")).path) === held)
+    }
+
     @Test("Two files whose names are two spellings of one text are two")
     func spellings() throws {
         // In one character, and in two.

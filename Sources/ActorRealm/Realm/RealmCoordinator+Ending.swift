@@ -25,6 +25,8 @@ extension RealmCoordinator {
 
     /// Ends the file's life unless it is used, and gives back what nobody reads.
     private func giveBackIfUnused() {
+        // The lock that this copy of the queue may have is the parent's, as the pages are.
+        guard file.isOfThisProcess else { return }
         if !isEnded {
             switch endUnlessUsed() {
             // The next one that is closed looks again.
@@ -38,7 +40,7 @@ extension RealmCoordinator {
             writes.waitForFlushes()
             file.end(because: ended)
             writes.finish(turn)
-            OpenSettings.removeFiles(at: path)
+            temporary?.remove()
         }
         var kept = PageMarks()
         do throws(StorageError) {

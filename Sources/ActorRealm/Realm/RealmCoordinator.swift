@@ -23,6 +23,8 @@ final class RealmCoordinator: Sendable {
     /// What observers share.
     let observations: ObservationHub
     private let settings: OpenSettings
+    /// What is removed with the last user of a file that vanishes.
+    let temporary: TemporaryRealmFile?
     private let state = Mutex(State())
     /// Tells of versions, in their order.
     let relay: VersionRelay
@@ -35,10 +37,11 @@ final class RealmCoordinator: Sendable {
     // Unsafe because only a test sets them, before the thread that is to look begins.
     nonisolated(unsafe) var didLookForRealms, didLookForRules: (() -> Void)?
 
-    init(file: StorageFile, path: String, settings: OpenSettings) {
+    init(file: StorageFile, path: String, settings: OpenSettings, temporary: TemporaryRealmFile? = nil) {
         self.file = file
         self.path = path
         self.settings = settings
+        self.temporary = temporary
         let relay = VersionRelay()
         self.relay = relay
         let io = FileActor()
@@ -65,10 +68,12 @@ final class RealmCoordinator: Sendable {
     }
 
     deinit {
+        // A forked child has none of the threads, and everything else is its parent's.
+        guard file.isOfThisProcess else { return }
         stopThreads()
         // A thread that makes one keeps the file open.
         file.endCheckpoint()
-        if settings.isTemporary { OpenSettings.removeFiles(at: path) }
+        temporary?.remove()
     }
 
     /// Has nothing read or write the file in the background any more.

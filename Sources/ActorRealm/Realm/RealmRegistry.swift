@@ -35,7 +35,6 @@ final class RealmRegistry: Sendable {
         var slotLimit = RealmRegistry.leastSlotLimit
         /// Those of the files that are open, whatever names they were opened by.
         var coordinators: [WeakReference<RealmCoordinator>] = []
-        var temporaryFiles = 0
 
         /// Forgets the slots of files that were closed; looks at twice as many next time, so that each opening pays for a few.
         ///
@@ -217,12 +216,17 @@ final class RealmRegistry: Sendable {
     /// The coordinator of an open file: the one that it has under another name, or a new one.
     ///
     /// A file with two names, by a hard link or through a folder with two, has one queue of writers all the same.
-    private func coordinator(of file: StorageFile, _ path: String, _ settings: OpenSettings) -> RealmCoordinator {
+    private func coordinator(
+        of file: StorageFile,
+        _ path: String,
+        _ settings: OpenSettings,
+        _ temporary: TemporaryRealmFile?
+    ) -> RealmCoordinator {
         let (coordinator, before) = state.withLock { state in
             let living = state.coordinators.compactMap(\.object)
             let coordinator =
                 living.first { $0.file === file && !$0.isEnded }
-                ?? RealmCoordinator(file: file, path: path, settings: settings)
+                ?? RealmCoordinator(file: file, path: path, settings: settings, temporary: temporary)
             state.coordinators = (living.filter { $0 !== coordinator } + [coordinator]).map { WeakReference($0) }
             return (coordinator, living)
         }
@@ -292,15 +296,6 @@ final class RealmRegistry: Sendable {
         file.examinedVersion = snapshot.version
     }
 
-    /// A file of its own for each life of a temporary realm: the last one's may just be going away.
-    private func temporaryPath(_ stem: String) -> String {
-        let number = state.withLock { state in
-            state.temporaryFiles += 1
-            return state.temporaryFiles
-        }
-        return TemporaryFiles.path(stem: stem, number: number)
-    }
-
     /// The open file, written anew before when the configuration wants it.
     private func openCompacted(
         _ path: String,
@@ -310,7 +305,7 @@ final class RealmRegistry: Sendable {
         guard configuration.shouldCompactOnLaunch != nil else {
             return try StorageFile.open(path: path, options: settings.options)
         }
-        let isNew = FileIdentity.ofFile(at: path) == nil
+        let isNew = settings.isTemporary || FileIdentity.ofFile(at: path) == nil
         do {
             let file = try StorageFile.open(path: path, options: settings.options)
             // There is nothing to compact.
@@ -323,9 +318,18 @@ final class RealmRegistry: Sendable {
     }
 
     private func open(_ settings: OpenSettings, _ configuration: Realm.Configuration) throws -> RealmCoordinator {
-        let path = settings.isTemporary ? temporaryPath(settings.path) : settings.path
+        var temporary: TemporaryRealmFile?
         do {
+            var path = settings.path
+            if settings.isTemporary {
+                // A file of its own for each life: the last one's may just be going away. Who only reads finds none.
+                if !settings.isReadOnly { temporary = try TemporaryFiles.make(stem: path) }
+                path = temporary?.path ?? TemporaryFiles.newPath(stem: path)
+            }
             let file = try openCompacted(path, settings, configuration)
+            if let temporary, !temporary.isOpen(as: file) {
+                throw StorageError(.io, "The file of an in-memory realm was replaced", path: path)
+            }
             if let version = file.rolledBackVersion {
                 (configuration.logger ?? .shared)
                     .notice(
@@ -334,8 +338,9 @@ final class RealmRegistry: Sendable {
                     )
             }
             try verify(file, configuration.verification)
-            return coordinator(of: file, path, settings)
+            return coordinator(of: file, path, settings, temporary)
         } catch {
+            temporary?.remove()
             throw Realm.Error.wrap(error, path: settings.path)
         }
     }

@@ -4,8 +4,9 @@ import RealmStorage
 
 /// The files of in-memory realms, in a folder that is in memory where the system has one.
 ///
-/// Each belongs to one process, which its name tells, and is removed by it. Those of processes that were killed, or that ended
-/// with such a realm open, are removed by the next process of the same user that opens an in-memory realm.
+/// Each belongs to one process, which its name tells, and is removed by it. The rest of the name is nothing that anybody could guess: other
+/// users may write to the folder, and containers that share it have processes of one number. Those of processes that were killed, or
+/// that ended with such a realm open, are removed by the next process of the same user that opens an in-memory realm.
 enum TemporaryFiles {
     private static let prefix = "actor-realm-\(getuid())-"
 
@@ -16,7 +17,7 @@ enum TemporaryFiles {
 
     private static let removeAbandonedOnce: Void = removeAbandoned(in: directory)
 
-    /// The path of an in-memory realm, without the number that each of its lives gets.
+    /// The path of an in-memory realm, without what each of its lives adds to it.
     static func stem(for name: String) -> String {
         let safe = name.utf8.map { byte in
             switch byte {
@@ -31,25 +32,31 @@ enum TemporaryFiles {
         return "\(directory)/\(prefix)\(getpid())-\(safe.joined()).realm"
     }
 
-    /// The path of a new life of an in-memory realm.
-    static func path(stem: String, number: Int) -> String {
+    /// The path of a new life of an in-memory realm, at which nothing is.
+    static func newPath(stem: String) -> String { "\(stem)-\(String(UInt64.random(in: 0 ... .max), radix: 36))" }
+
+    /// The files of a new life of an in-memory realm.
+    static func make(stem: String) throws(StorageError) -> TemporaryRealmFile {
         removeAbandonedOnce
-        let path = "\(stem)-\(number)"
-        OpenSettings.removeFiles(at: path)
-        return path
+        // A name that is taken is none that was guessed, unless what makes them is broken.
+        for _ in 0..<8 {
+            if let file = try TemporaryRealmFile.make(at: newPath(stem: stem)) { return file }
+        }
+        throw StorageError(.exists, "No file of its own could be made for an in-memory realm", path: stem)
     }
 
-    /// Removes the files of processes that are gone.
+    /// Removes the files of processes that are gone, and those that others with the number of this one have left.
     ///
     /// A file is left alone that somebody has open, and so is a young one: what counts as a process that is gone here may be
-    /// one of another container that shares the folder.
+    /// one of another container that shares the folder, and have this number there.
     ///
     /// - Complexity: O(the files in the folder).
     static func removeAbandoned(in directory: String) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         for name in names where name.hasPrefix(prefix) {
             let rest = name.dropFirst(prefix.count)
-            guard let process = pid_t(rest.prefix { $0 != "-" }), process > 0, kill(process, 0) != 0, errno == ESRCH
+            guard let process = pid_t(rest.prefix { $0 != "-" }), process > 0,
+                process == getpid() || kill(process, 0) != 0 && errno == ESRCH
             else {
                 continue
             }

@@ -71,9 +71,9 @@ extension StorageFile {
 
     /// Gives the memory of all pages but some back to the file system, in a file whose life is over.
     ///
-    /// Nothing happens where the file system cannot make holes.
+    /// Nothing happens where the file system cannot make holes, nor in a forked child, whose parent reads the pages.
     package func giveBackPages(except isKept: (PageNumber) -> Bool) {
-        guard state.withLock({ $0.ended }) != nil else { return }
+        guard isOfThisProcess, state.withLock({ $0.ended }) != nil else { return }
         let end = byteCount / pageByteCount
         var page = FileHeader.slotPageCount
         while page < end {

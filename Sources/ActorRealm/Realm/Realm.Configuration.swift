@@ -17,7 +17,8 @@ extension Realm {
         public enum Durability: Sendable, Hashable {
             /// After a flush to the device: an acknowledged commit survives a power cut.
             case flushed
-            /// When the operating system has it: it survives the process, not the machine. For caches and tests.
+            /// When the operating system has it: it survives the process, not the machine. For caches and tests: a power cut may also lose
+            /// what other processes have committed to the file before.
             case unflushed
         }
 

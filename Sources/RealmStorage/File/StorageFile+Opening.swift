@@ -80,7 +80,11 @@ extension StorageFile {
                 let readsLog = options.log != nil && !data.isReadOnly && options.durability == .flushed
                 var result = try recover(data, reservation, path, refused: past.refused, readsLog: readsLog)
                 if !data.isReadOnly { try result.header.features.requireWritable(path) }
-                if !data.isReadOnly, options.durability == .flushed {
+                if !data.isReadOnly, options.durability == .none {
+                    // Others may have been told that the version before is durable, and whoever joins takes this one for that: what is
+                    // found is flushed, where it was not closed. What this instance commits itself is not.
+                    try HeaderRecovery.settle(&result, mapping: reservation.mapping, in: data)
+                } else if !data.isReadOnly {
                     // What cannot be opened stays as it is.
                     let found = try findLog(of: result.header, options, path)
                     if case .replay(let reader) = found {

@@ -4,7 +4,8 @@ package struct StorageOptions: Sendable {
     package enum Durability: Sendable {
         /// After one `fdatasync` that covers the commit.
         case flushed
-        /// When the operating system has it; a power cut may lose it. For tests and caches only.
+        /// When the operating system has it; a power cut may lose it. For tests and caches only. What others have left unflushed is flushed
+        /// by the opening all the same.
         case none
     }
 

@@ -280,9 +280,9 @@ struct FormerFormatTests {
             }
         }
         try Data(image).write(to: URL(fileURLWithPath: path))
-        // Nothing is settled, so that it stays.
+        // Nothing is settled by who only reads, so that it stays.
         var options = StorageOptions()
-        options.durability = .none
+        options.isReadOnly = true
         let file = try StorageFile.open(path: path, options: options)
         let found = try #require(try StorageFile.published(version: 5, file.reservation, path))
         #expect(found.header.isFormer && found.slot == 1 - presentSlot)

@@ -162,4 +162,15 @@ struct UnflushedOpeningTests {
         }
         #expect(killed.values[killed.acknowledged] == 5)
     }
+
+    @Test("One of a file that was closed writes nothing, and waits for no flush")
+    func closedFile() throws {
+        let path = directory.path("closed.realm")
+        _ = try commit(1, to: try StorageFile.open(path: path), creates: true)
+        let log = RecordingDevice.Log()
+        var file: StorageFile? = try open(path, log) { $0.durability = .none }
+        #expect(file?.newestVersion == 2)
+        file = nil
+        #expect(log.state.withLock { $0.operations.isEmpty })
+    }
 }

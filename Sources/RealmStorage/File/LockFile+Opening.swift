@@ -8,10 +8,18 @@ extension LockFile {
     ///
     /// Returns when every writer knows: whoever begins a transaction from then on has looked since. One that began before, and
     /// commits later, has taken no page of the version that is the newest now.
-    static func announceOutsider(in data: any StorageDevice) {
-        _ = crealm_ofd_lock(data.descriptor, Int32(F_RDLCK), LockFileLayout.outsiderByte, 1, 0)
+    ///
+    /// - Throws: `StorageError` where the system has no lock: what is read would be written over.
+    static func announceOutsider(in data: any StorageDevice) throws(StorageError) {
+        let result = crealm_ofd_lock(data.descriptor, Int32(F_RDLCK), LockFileLayout.outsiderByte, 1, 0)
+        if result != 0 { throw SystemCall.error(result, "Cannot lock the realm file", data.path) }
         let end = nanosecond + 2 * outsiderNanoseconds
         while nanosecond < end { usleep(useconds_t(outsiderNanoseconds / 1_000)) }
+    }
+
+    /// Says that such a reader has ended: closing alone would leave its lock to a child that was forked meanwhile.
+    static func endOutsider(in data: any StorageDevice) {
+        _ = crealm_ofd_lock(data.descriptor, Int32(F_UNLCK), LockFileLayout.outsiderByte, 1, 0)
     }
 
     /// Whether somebody has the file open: a process, or another instance in this one.

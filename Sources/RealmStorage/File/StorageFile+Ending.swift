@@ -51,7 +51,13 @@ extension StorageFile {
         // Waits for a cut that is under way. A later one finds nothing to cut: the file's end is another instance's then.
         growth.withLock { $0.cut(at: 0) }
         lock?.leave()
+        endOutsider()
         return true
+    }
+
+    /// Says that nobody reads here any more who is in no table of readers.
+    func endOutsider() {
+        if lock == nil, isOfThisProcess { LockFile.endOutsider(in: data) }
     }
 
     /// Whether the place in the lock file was given back.

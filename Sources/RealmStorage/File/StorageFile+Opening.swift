@@ -106,8 +106,29 @@ extension StorageFile {
         } catch {
             // A file in a folder that cannot be written can still be read: nobody can write it either.
             guard options.isReadOnly, error.code == .permissionDenied || error.code == .notFound else { throw error }
-            LockFile.announceOutsider(in: data)
+            try LockFile.announceOutsider(in: data)
         }
+        do throws(StorageError) {
+            let file = try open(data, reservation, lock, recovered, path: path, options: options)
+            if let unread { try file.replay(unread) }
+            file.checkLockFileIfAsked()
+            return file
+        } catch {
+            if lock == nil { LockFile.endOutsider(in: data) }
+            throw error
+        }
+    }
+
+    /// The file, once its lock file is open, or it was found that there is none for this process.
+    private static func open(
+        _ data: any StorageDevice,
+        _ reservation: Reservation,
+        _ lock: LockFile?,
+        _ recovered: HeaderRecovery.Result?,
+        path: String,
+        options: StorageOptions
+    ) throws(StorageError) -> StorageFile {
+        var recovered = recovered
         var byteCount = try data.currentByteCount()
         if let lock, recovered == nil {
             guard byteCount >= FileHeader.slotPageCount * pageByteCount else { throw cutShort(byteCount, path) }
@@ -140,7 +161,7 @@ extension StorageFile {
                 path: path
             )
         }
-        let file = StorageFile(
+        return StorageFile(
             path: path,
             options: options,
             data: data,
@@ -149,9 +170,6 @@ extension StorageFile {
             recovered: recovered!,
             byteCount: byteCount
         )
-        if let unread { try file.replay(unread) }
-        file.checkLockFileIfAsked()
-        return file
     }
 
     static func recover(

@@ -214,6 +214,7 @@ package final class StorageFile: Sendable {
     deinit {
         closeLogAtEnd()
         confirmOnClose()
+        endOutsider()
         slotMemory.deallocate()
     }
 

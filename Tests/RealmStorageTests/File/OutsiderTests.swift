@@ -41,7 +41,7 @@ struct OutsiderTests {
             let byteCount = try data.currentByteCount()
             reservation = try Reservation(descriptor: data.descriptor, byteCount: byteCount, path: path)
             verifier = PageVerifier(reservation: reservation, path: path)
-            if isAnnounced { LockFile.announceOutsider(in: data) }
+            if isAnnounced { try LockFile.announceOutsider(in: data) }
             header = try StorageFile.recover(data, reservation, path).header
             reservation.verified[0].store(UInt32(header.pageCount), ordering: .releasing)
         }

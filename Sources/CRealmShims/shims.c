@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 
 int crealm_futex_wait(const void *word, uint32_t expected, int64_t timeout_ns) {
     struct timespec ts, *tp = NULL;
@@ -101,6 +103,26 @@ int crealm_rename_new(const char *from, const char *to) {
     if (link(from, to) != 0) return errno;
     unlink(from);
     return 0;
+}
+
+int crealm_copy_access_list(int from, int to) {
+    static const char name[] = "system.posix_acl_access";
+    // The longest that an attribute can be.
+    size_t limit = 1 << 16;
+    void *list = malloc(limit);
+    if (list == NULL) return ENOMEM;
+    ssize_t count = fgetxattr(from, name, list, limit);
+    int error = count < 0 ? errno : 0;
+    if (error == ENODATA) {
+        // What the folder gives to new files.
+        error = fremovexattr(to, name) == 0 || errno == ENODATA || errno == EOPNOTSUPP ? 0 : errno;
+    } else if (error == EOPNOTSUPP || error == ENOSYS) {
+        error = 0;
+    } else if (error == 0 && fsetxattr(to, name, list, (size_t)count, 0) != 0) {
+        error = errno;
+    }
+    free(list);
+    return error;
 }
 
 int crealm_punch_hole(int fd, int64_t offset, int64_t byte_count) {

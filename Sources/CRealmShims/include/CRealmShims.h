@@ -43,6 +43,9 @@ int crealm_open_unnamed(const char *directory, uint32_t mode);
 // Gives such a file a name. Returns 0 or an errno value.
 int crealm_link_unnamed(int fd, const char *path);
 
+// Gives a file the access list of another one, or none where that has none. Returns 0 or an errno value.
+int crealm_copy_access_list(int from, int to);
+
 // Gives the memory or disk space of a stretch of a file back, which reads as zeros then. Returns 0 or an errno value.
 int crealm_punch_hole(int fd, int64_t offset, int64_t byte_count);
 

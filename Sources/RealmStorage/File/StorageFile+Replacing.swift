@@ -55,6 +55,7 @@ extension StorageFile {
             }
         )
         defer { close(descriptor) }
+        if replaces { try keepPermissions(ofFileAt: path, for: descriptor) }
         _ = try SystemCall.retrying(temporary, "Cannot flush the new realm file") { Int(fsync(descriptor)) }
         if replaces {
             _ = try SystemCall.retrying(path, "Cannot put the new realm file into place") {
@@ -77,6 +78,18 @@ extension StorageFile {
             )
         }
         return result
+    }
+
+    /// Has those use the new file who may use the one whose place it takes, if there is one.
+    private static func keepPermissions(ofFileAt path: String, for descriptor: Int32) throws(StorageError) {
+        let old: DataFile
+        do throws(StorageError) {
+            old = try DataFile.open(path: path, isReadOnly: true)
+        } catch {
+            if error.code == .notFound { return }
+            throw error
+        }
+        try FilePermissions.copy(from: old.descriptor, to: descriptor, path)
     }
 
     /// Makes a new file as ``build(at:replaces:beginning:_:)`` does, unless others make one there meanwhile: then theirs stays.

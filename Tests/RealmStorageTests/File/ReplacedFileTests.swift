@@ -50,6 +50,24 @@ struct ReplacedFileTests {
         #expect(after.st_uid == 65_533 && after.st_gid == 65_532 && after.st_mode & 0o7777 == 0o660)
     }
 
+    /// A new owner's own group has nothing of what the old group had.
+    @Test("open to nobody else where the group cannot be kept", .enabled(if: geteuid() == 0))
+    func foreignGroup() async {
+        await #expect(processExitsWith: .success) {
+            let suite = ReplacedFileTests()
+            _ = try StorageFile.open(path: suite.path)
+            unlink(suite.path + ".lock")
+            #expect(chown(suite.path, 65_533, 0) == 0 && chmod(suite.path, 0o640) == 0)
+            #expect(chown(suite.directory.url.path, 65_533, 0) == 0)
+            #expect(setgroups(0, nil) == 0 && setegid(65_533) == 0 && seteuid(65_533) == 0)
+            try suite.replace()
+            let after = try Self.status(suite.path)
+            #expect(after.st_uid == 65_533 && after.st_gid == 65_533 && after.st_mode & 0o7777 == 0o600)
+            #expect(seteuid(0) == 0)
+            withExtendedLifetime(suite) {}
+        }
+    }
+
     // MARK: Access lists
 
     private static let attribute = "system.posix_acl_access"

@@ -82,8 +82,8 @@ extension Realm {
     ///   - source: The damaged file; nobody may have it open.
     ///   - destination: The new file, which must not exist.
     /// - Returns: what was copied and what was lost.
-    /// - Throws: `Realm.Error`: `.alreadyOpen`, `.fileExists`, or `.invalidDatabase` when nothing at all can be read: no
-    ///   page of the header, or no class of the catalog.
+    /// - Throws: `Realm.Error`: `.alreadyOpen`, `.fileExists`, `.filePermissionDenied` when the file, or the lock file that tells whether it
+    ///   is open, may not be read, or `.invalidDatabase` when nothing at all can be read: no page of the header, or no class of the catalog.
     /// - Complexity: O(the size of the file).
     public static func salvage(from source: URL, to destination: URL) throws -> SalvageReport {
         let path = try OpenSettings.checkedPath(of: destination, "The destination of salvage")

@@ -116,11 +116,12 @@ struct OpenSettings: Sendable {
     /// Removes a realm's files; true when there was one.
     @discardableResult
     static func removeFiles(at path: String) -> Bool {
-        var removed = false
+        // A log that a kill leaves without its realm would be another file's for the next one of that name, and a realm without its log
+        // is refused, as it should be.
+        var removed = StorageFile.removeLog(ofRealmAt: path)
         // Whatever else stands at the lock file's name stays.
         if StorageFile.removeLockFile(ofRealmAt: path) { removed = true }
         if unlink(path) == 0 { removed = true }
-        if StorageFile.removeLog(ofRealmAt: path) { removed = true }
         return removed
     }
 }

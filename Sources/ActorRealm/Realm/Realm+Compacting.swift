@@ -7,8 +7,8 @@ extension Realm {
     /// Writes the file of a configuration anew, without free space.
     ///
     /// The new file is written under another name, flushed, and put into the place of the old one in a single step: a crash
-    /// at any moment leaves one of the two, whole. Not needed in general: an open file gives free space back by itself, up
-    /// to a small rest.
+    /// at any moment leaves one of the two, whole. It keeps mode, owner, group and access list as far as the process may set
+    /// them. Not needed in general: an open file gives free space back by itself, up to a small rest.
     ///
     /// ```swift
     /// let (before, after) = try Realm.compact(configuration)

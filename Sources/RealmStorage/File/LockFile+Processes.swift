@@ -78,9 +78,17 @@ extension LockFile {
     }
 
     /// Whether any process has a file open, by its lock file; opens nothing.
-    static func isInUse(path: String) -> Bool {
-        let descriptor = crealm_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0)
-        guard descriptor >= 0 else { return false }
+    ///
+    /// - Throws: `permissionDenied` where the lock file is there and may not be read.
+    static func isInUse(path: String) throws(StorageError) -> Bool {
+        // Who asks for a lock, and takes none, need not write.
+        let descriptor = crealm_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0)
+        if descriptor < 0 {
+            let number = errno
+            // What is no lock file is nobody's.
+            guard number == EACCES || number == EPERM else { return false }
+            throw SystemCall.error(number, "Cannot tell by its lock file whether the realm is open", path)
+        }
         defer { close(descriptor) }
         return crealm_ofd_is_locked(descriptor, Layout.processByte, Int64(Layout.slotCount)) != 0
     }

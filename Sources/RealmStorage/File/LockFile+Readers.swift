@@ -16,7 +16,16 @@ extension LockFile {
     }
 
     /// Takes a free reader entry for a version; none yet, to keep the entry for later.
+    ///
+    /// - Throws: `StorageError`: `invalidArgument` in a forked child, and where the process slot was given back: the table is another's.
     func register(version: UInt64?, from origin: ReaderOrigin? = nil) throws(StorageError) -> Int {
+        guard isOwn else {
+            throw StorageError(
+                .invalidArgument,
+                "The realm was closed, or opened before this process was forked; open it again",
+                path: path
+            )
+        }
         try failures?.step(.readerEntry, path: path)
         let result = entries.withLock { entries -> Result<Int, StorageError> in
             do throws(StorageError) {
@@ -50,6 +59,7 @@ extension LockFile {
 
     /// Moves a reader entry of this process to a version.
     func setVersion(_ version: UInt64, ofEntry entry: Int, from origin: ReaderOrigin? = nil) {
+        guard isOwn else { return }
         let address = ownArea + Layout.Area.readers + entry * Layout.Reader.byteCount
         LockFileMemory.word32(address + Layout.Reader.second).store(LockFile.secondSinceBoot, ordering: .relaxed)
         setPlace(of: origin, ofEntry: entry)

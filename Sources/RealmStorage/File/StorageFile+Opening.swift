@@ -2,8 +2,8 @@ import Synchronization
 
 /// Opening and creating files.
 extension StorageFile {
-    /// Whether any process has a file open, as its lock file tells; opens nothing.
-    package static func isOpenAnywhere(path: String) -> Bool { LockFile.isInUse(path: path + ".lock") }
+    /// Whether any process has a file open, as its lock file tells, or may have it open, where that may not be read; opens nothing.
+    package static func isOpenAnywhere(path: String) -> Bool { (try? LockFile.isInUse(path: path + ".lock")) ?? true }
 
     /// The file at a path, if this process has it open and writing has stopped there.
     package static func stopped(at path: String) -> StorageFile? {

@@ -196,6 +196,8 @@ extension StorageFile {
 
     /// A new member of the group, once there is a reader entry for each writer.
     private func joinCounted(from origin: ReaderOrigin?) throws(StorageError) -> WriteTransaction? {
+        // Whoever begins a group then is told why not.
+        if let lock, !lock.isOwn { return nil }
         let kept = state.withLock { (state) -> Result<Void, StorageError> in
             do throws(StorageError) {
                 return .success(try keepEntriesForWriters(&state))

@@ -27,9 +27,10 @@ package final class DamagedFile: Sendable {
 
     /// Opens a file that nobody else has open.
     ///
-    /// - Throws: `alreadyOpen`, `notADatabase` when no header page is left, or the system's error.
+    /// - Throws: `alreadyOpen`, `permissionDenied` when the lock file may not be read, which would tell, `notADatabase` when no header page is
+    ///   left, or the system's error.
     package init(path: String) throws(StorageError) {
-        if StorageFile.isOpenAnywhere(path: path) {
+        if try LockFile.isInUse(path: path + ".lock") {
             throw StorageError(.alreadyOpen, "The realm is open: close it everywhere before salvaging it", path: path)
         }
         data = try DataFile.open(path: path, isReadOnly: true)

@@ -60,8 +60,10 @@ struct DeletedFilesTests {
                 )
             }
         }
-        let names = try deletions { #expect(try Realm.deleteFiles(for: configuration("killed.realm"))) }
+        var isDeleted = false
+        let names = try deletions { isDeleted = try Realm.deleteFiles(for: configuration("killed.realm")) }
             .filter { $0.hasPrefix("killed.realm") }
+        #expect(isDeleted)
         #expect(Set(names) == ["killed.realm", "killed.realm.lock", "killed.realm.log"])
         #expect(names.first == "killed.realm.log")
     }

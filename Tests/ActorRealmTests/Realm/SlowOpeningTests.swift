@@ -21,7 +21,7 @@ struct SlowOpeningTests {
     private typealias Openings = [Task<Void, any Error>]
 
     /// Whether a task runs while actors open a file whose first opening does not come to its end.
-    private static func runsTasks(besideOpeningOf path: String) async throws -> Bool {
+    static func runsTasks(besideOpeningOf path: String) async throws -> Bool {
         var configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: path), objectTypes: [Tally.self])
         configuration.durability = .unflushed
         try withNewRealm(configuration) { realm in
@@ -68,7 +68,8 @@ struct SlowOpeningTests {
     @Test("The others block no thread of the pool, so that tasks go on", .secondProcess)
     func pool() async {
         await #expect(processExitsWith: .success) { [path = file.directory.path("slow.realm") as String] in
-            #expect(try await Self.runsTasks(besideOpeningOf: path))
+            let runs = try await SlowOpeningTests.runsTasks(besideOpeningOf: path)
+            #expect(runs)
         }
     }
 }

@@ -119,6 +119,59 @@ import Testing
         try FileVerifier.verify(database.file.beginRead())
     }
 
+    @Test func `what waits for the commit to be checked still waits for it when the schema has changed`() throws {
+        let database = try TestDatabase([Self.user])
+        try database.write { _ in
+            let table = try database.table("User")
+            try add(table, "a", "a", 1)
+            try add(table, "b", "b", 2)
+        }
+        let wider = ClassSchema(
+            name: "User",
+            properties: Self.user.properties + [PropertySchema(name: "more", kind: .int)],
+            compoundIndexes: Self.user.compoundIndexes
+        )
+        func widen(_ model: ModelView) throws {
+            let declared = DatabaseSchema(classes: [wider], version: 2)
+            let plan = try SchemaReconciler.plan(stored: model.schema, declared: declared)
+            #expect(!plan.isEmpty)
+            try model.changeSchema(plan)
+        }
+        let duplicate = ModelError.duplicateValue(
+            className: "User",
+            properties: ["email"],
+            value: "'a'",
+            existing: 0
+        )
+        #expect(throws: duplicate, "of a row that was there") {
+            try database.write { model in
+                try database.table("User").set("email", 1, .string("a"))
+                try widen(model)
+                try model.checkUniqueness()
+            }
+        }
+        #expect(throws: duplicate, "of a new row") {
+            try database.write { model in
+                let table = try database.table("User")
+                try table.set("email", try table.insert(), .string("a"))
+                try widen(model)
+                try model.checkUniqueness()
+            }
+        }
+        // Two rows exchange their values, one before the change and one behind it.
+        try database.write { model in
+            let table = try database.table("User")
+            try table.set("email", 0, .string("b"))
+            try widen(model)
+            try table.set("email", 1, .string("a"))
+            try model.checkUniqueness()
+        }
+        let table = try database.table("User")
+        #expect(try table.value(table.ordinal("email"), key: 0) == .string("b"))
+        #expect(try table.value(table.ordinal("email"), key: 1) == .string("a"))
+        try FileVerifier.verify(database.file.beginRead())
+    }
+
     @Test func `null is different from every value and from null`() throws {
         let database = try TestDatabase([Self.user])
         try database.write { model in

@@ -80,6 +80,31 @@ struct GroupedTransactionsTests {
         #expect(try (0..<5).map { try table.findInt(Int64($0)) != nil } == [false, true, true, false, true])
         #expect(try table.allRowKeys() == [1, 2, 4], "keys that were given out are never given out again")
     }
+
+    @Test("The schema does not change in a transaction that builds on unsealed ones: it is refused, and they stay")
+    func changedSchema() throws {
+        let id = PropertySchema(name: "id", kind: .int, isPrimaryKey: true)
+        let name = PropertySchema(name: "name", kind: .string)
+        let database = try TestDatabase([ClassSchema(name: "Item", properties: [id])])
+        let file = database.file
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        try database.model.begin(file.beginWrite(joining: true))
+        for id in Int64(0)..<500 { _ = try database.table("Item").insert(intPrimaryKey: id) }
+        try database.model.join()
+        let declared = DatabaseSchema(classes: [ClassSchema(name: "Item", properties: [id, name])], version: 2)
+        let plan = try SchemaReconciler.plan(stored: database.model.schema, declared: declared)
+        try database.model.begin(file.beginWrite(joining: true))
+        _ = try database.table("Item").insert(intPrimaryKey: 1_000)
+        let error = #expect(throws: StorageError.self) { try database.model.changeSchema(plan) }
+        #expect(error?.code == .invalidArgument)
+        database.model.rollback()
+        try file.publish([#require(try file.sealGroup())])
+        try database.model.advance(to: file.beginRead())
+        #expect(try database.table("Item").count == 500)
+        try ModelVerifier.verify(database.model)
+        try FileVerifier.verify(database.model.snapshot)
+    }
 }
 
 extension TableView {

@@ -125,5 +125,30 @@ struct ChangeInvariantTests {
         try file.publish([transaction.prepareCommit()])
         #expect(told.withLock { $0 } == ["The new rows of table 1 do not ascend"])
     }
+
+    @Test(
+        "What earlier members of a group noted is looked at again where it ends, and in each step only where all is checked",
+        arguments: [Invariant.Scope.change, .whole]
+    )
+    func groups(scope: Invariant.Scope) throws {
+        let told = Mutex<[String]>([])
+        var options = StorageOptions()
+        options.durability = .none
+        options.invariantWasBroken = { broken in told.withLock { $0.append(broken.description) } }
+        options.invariantScope = scope
+        let file = try StorageFile.open(path: directory.path("groups.realm"), options: options)
+        #expect(try file.tryLockForWriting())
+        defer { file.unlockForWriting() }
+        let first = try file.beginWrite(joining: true)
+        for key in [1, 2, 3] as [Int64] { first.changes.recordModify(table: 1, key: key, column: 0) }
+        try first.join()
+        let second = try file.beginWrite(joining: true)
+        second.changes.recordModify(table: 2, key: 1, column: 0)
+        second.group.changes.current.modifiedCount += 1
+        try second.join()
+        #expect(told.withLock { $0.isEmpty } == (scope == .change))
+        try file.publish([#require(try file.sealGroup())])
+        #expect(told.withLock { Set($0) } == ["2 changed rows of table 1 are counted as 3"])
+    }
 }
 #endif

@@ -254,6 +254,29 @@ struct FileInvariantTests {
         #expect(told { _ in } == nil)
     }
 
+    @Test("A forked child owns nothing of the lock file, and checks nothing of it under locks that its parent had")
+    func forkedChildren() throws {
+        let file = try open()
+        let lock = try #require(file.lock)
+        // Whatever the runtime makes when it is first used is there before a child is made.
+        #expect(complaint(lock.checkInvariants) == nil)
+        let check: () -> Int32 = {
+            // A child that waits for a lock waits for ever.
+            alarm(60)
+            do throws(BrokenInvariant) {
+                try lock.checkInvariants()
+                try lock.checkEntries(used: 9)
+                try lock.checkRules()
+            } catch {
+                return 1
+            }
+            return 0
+        }
+        #expect(try lock.entries.withLock { _ in try ForkedChild.run(check) } == 0)
+        #expect(try lock.rules.withLock { _ in try ForkedChild.run(check) } == 0)
+        #expect(try lock.places.withLock { _ in try ForkedChild.run(check) } == 0)
+    }
+
     @Test("Places and rules that others find otherwise than they were noted are told")
     func notes() throws {
         let file = try open()

@@ -83,27 +83,35 @@ final class WriterState: @unchecked Sendable {
                 )
             }
         }
-        for (segment, _) in chain {
-            switch segment.content {
-            case .picture(let picture):
-                end = picture.pageCount
-                try add(picture.free.map { RetiredExtent(extent: $0, birth: 0, death: 0) } + picture.retired)
-            case .records(let records):
-                replay += records
-            }
-        }
-        let headerRecords = try header.spaceRecords(path: path)
-        replay += headerRecords
         var version: UInt64 = 0
-        for record in replay {
-            guard record.version > version else {
+        func ascend(_ isInOrder: Bool, to next: UInt64) throws(StorageError) {
+            guard isInOrder else {
                 throw .corrupt(
                     "The versions of the space records do not ascend",
                     page: header.spaceSegment.page,
                     path: path
                 )
             }
-            version = record.version
+            version = next
+        }
+        func append(_ records: [SpaceRecord]) throws(StorageError) {
+            for record in records { try ascend(record.version > version, to: record.version) }
+            replay += records
+        }
+        for (segment, _) in chain {
+            switch segment.content {
+            case .picture(let picture):
+                end = picture.pageCount
+                try add(picture.free.map { RetiredExtent(extent: $0, birth: 0, death: 0) } + picture.retired)
+            case .records(let records):
+                try append(records)
+            }
+            // What follows begins behind the segment, also where that says nothing of its own version.
+            try ascend(segment.version >= version, to: segment.version)
+        }
+        let headerRecords = try header.spaceRecords(path: path)
+        try append(headerRecords)
+        for record in replay {
             if record.pageCount > end {
                 let growth = Extent(page: end, pageCount: record.pageCount - end)
                 try add([RetiredExtent(extent: growth, birth: 0, death: 0)])

@@ -4,13 +4,15 @@ import Synchronization
 
 /// Of the memory that processes share only what this one owns is checked: another one may change everything else meanwhile.
 ///
-/// Nothing is left of that when the process has left the file, maybe while it is looked at.
+/// Nothing is left of that when the process has left the file, maybe while it is looked at. A forked child has nothing of it from the
+/// beginning on, and must not ask for locks that another thread may have had when it was made.
 extension LockFile {
     private typealias Layout = LockFileLayout
 
     /// The process has its slot, and its area says what it has noted.
     func checkInvariants() throws(BrokenInvariant) {
         try Layout.checkInvariants()
+        if !isOwn { return }
         try requireOwn(usedSlots.contains(processSlot), "Slot \(processSlot) lies behind the last one that is used")
         let number = processID(processSlot).load(ordering: .relaxed)
         try requireOwn(number == process, "Slot \(processSlot) has the process number \(number)")
@@ -35,6 +37,7 @@ extension LockFile {
     /// - Parameter used: How many are in use, when that is known and cannot change.
     /// - Throws: What is wrong.
     func checkEntries(used: Int? = nil) throws(BrokenInvariant) {
+        if !isOwn { return }
         try entries.withLock { (entries) throws(BrokenInvariant) in
             let (free, end) = (entries.free, entries.end)
             try Invariant.require(end <= entries.roomEnd, "Reader entry \(end - 1) has no room in the file")

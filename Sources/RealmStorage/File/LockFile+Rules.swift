@@ -157,6 +157,7 @@ extension LockFile {
 extension LockFile {
     /// The area of this process says what it has noted.
     func checkRules() throws(BrokenInvariant) {
+        if !isOwn { return }
         try rules.withLock { (rules) throws(BrokenInvariant) in
             let (all, room, isEvery) = (rules.all, rules.roomEnd, rules.isEvery)
             let count = ruleCount.load(ordering: .sequentiallyConsistent)

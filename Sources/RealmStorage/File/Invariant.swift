@@ -11,7 +11,8 @@ package struct BrokenInvariant: Error, CustomStringConvertible {
 package enum Invariant {
     /// How much is checked.
     package enum Scope: Sendable {
-        /// What a step changed: takes constant time, or a time that goes by the change.
+        /// What a step changed: takes constant time, or a time that goes by the change. What transactions that share a commit did is
+        /// looked at once more, as a whole, where the commit is made of it.
         case change
         /// Whole structures, with what the step left alone.
         case whole

@@ -72,6 +72,11 @@ extension UnspilledRuns {
     /// All of them, in any order.
     var runs: [PreparedCommit.Run] { many.isEmpty ? few : Array(many.values) }
 
+    /// The one that begins at a page.
+    func run(at page: PageNumber) -> PreparedCommit.Run? {
+        many.isEmpty ? index(of: page).map { few[$0] } : many[page]
+    }
+
     /// They stand in one of the two forms, each page once, and their pages are counted.
     func checkInvariants() throws(BrokenInvariant) {
         try Invariant.require(few.isEmpty || many.isEmpty, "Unspilled runs stand in both forms")

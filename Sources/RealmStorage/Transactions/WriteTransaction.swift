@@ -310,6 +310,7 @@ package final class WriteTransaction {
             if isJoined { group.fail(with: error) }
             throw error
         }
+        checkGroupIfAsked()
         let runs = group.takeLiveRuns(in: reservation)
         isOpen = false
         giveSpareBack()
@@ -476,6 +477,14 @@ package final class WriteTransaction {
         file.assertInvariants { () throws(BrokenInvariant) in
             if file.checksWholeStructures { try checkInvariants() } else { try checkInvariantsOfChange() }
         }
+        #endif
+    }
+
+    /// Checks the whole group, which is sealed.
+    @inline(__always)
+    private func checkGroupIfAsked() {
+        #if DEBUG
+        file.assertInvariants { () throws(BrokenInvariant) in try checkInvariantsOfGroup() }
         #endif
     }
 

@@ -49,6 +49,10 @@ final class WriterGroup {
 
     /// The records of the members so far; nil when one has none.
     var entries: [CommitLog.Entry]? = []
+    #if DEBUG
+    /// For checks: so many of both were there when they were looked at last.
+    @exclusivity(unchecked) private var checked = (retired: 0, sealed: 0)
+    #endif
 
     /// A group of which nothing is there yet, on top of the newest version.
     init(
@@ -260,21 +264,9 @@ extension WriterGroup {
         for (extent, next) in zip(own, own.dropFirst()) {
             try Invariant.require(extent.end <= next.page, "Page \(next.page) was taken twice")
         }
-        for extent in spare.extents + settled {
-            try Invariant.require(hasTaken(extent), "Page \(extent.page) is spare and was not taken")
-        }
-        let free = spare.extents.sorted { $0.page < $1.page }
-        for (extent, next) in zip(free, free.dropFirst()) {
-            try Invariant.require(extent.end <= next.page, "Page \(next.page) is spare twice")
-        }
-        for old in retired {
-            try Invariant.require(old.death == firstVersion, "A run is given up by version \(old.death)")
-            try Invariant.require(old.birth < firstVersion, "A run of the group's own is given up as an older one")
-        }
-        for run in sealed {
-            let extent = Extent(page: run.page, pageCount: run.pageCount)
-            try Invariant.require(hasTaken(extent), "The run at page \(run.page) is sealed and was not taken")
-        }
+        try checkSpare(spare.extents)
+        try checkRetired(retired[...])
+        try checkSealed(sealed[...])
         if !hasSpilled {
             let known = Dictionary(sealed.map { ($0.page, $0.checksum) }) { $1 }
             for run in unspilled.runs {
@@ -283,6 +275,52 @@ extension WriterGroup {
         }
         for (version, next) in zip(pinned, pinned.dropFirst()) {
             try Invariant.require(version < next, "The pinned versions do not ascend")
+        }
+    }
+
+    /// The same of what came since this was called last, as far as that can be told without a look at the rest.
+    func checkInvariantsOfChange() throws(BrokenInvariant) {
+        if damage != nil { return }
+        let before = checked
+        checked = (retired: retired.count, sealed: sealed.count)
+        sortTaken()
+        try Invariant.require(!sortedTaken.isDamaged, "A page was taken twice")
+        // A bounded number: what was given back before may stand in front of it, or have been taken again.
+        try checkSpare(spare.singles.suffix(64).map { Extent(page: $0, pageCount: 1) } + spare.runs.suffix(64))
+        try checkRetired(retired.dropFirst(before.retired))
+        let new = sealed.dropFirst(before.sealed)
+        try checkSealed(new)
+        if hasSpilled { return }
+        for (page, checksum) in Dictionary(new.map({ ($0.page, $0.checksum) }), uniquingKeysWith: { $1 }) {
+            let known = unspilled.run(at: page)?.checksum ?? checksum
+            try Invariant.require(known == checksum, "An unspilled run was not sealed so")
+        }
+    }
+
+    /// Pages that were given back were taken, and each was given back once.
+    private func checkSpare(_ extents: [Extent]) throws(BrokenInvariant) {
+        for extent in extents + settled {
+            try Invariant.require(hasTaken(extent), "Page \(extent.page) is spare and was not taken")
+        }
+        let free = extents.sorted { $0.page < $1.page }
+        for (extent, next) in zip(free, free.dropFirst()) {
+            try Invariant.require(extent.end <= next.page, "Page \(next.page) is spare twice")
+        }
+    }
+
+    /// Runs that were given up are of versions before the group.
+    private func checkRetired(_ runs: ArraySlice<RetiredExtent>) throws(BrokenInvariant) {
+        for old in runs {
+            try Invariant.require(old.death == firstVersion, "A run is given up by version \(old.death)")
+            try Invariant.require(old.birth < firstVersion, "A run of the group's own is given up as an older one")
+        }
+    }
+
+    /// Runs that were sealed were taken.
+    private func checkSealed(_ runs: ArraySlice<PreparedCommit.Run>) throws(BrokenInvariant) {
+        for run in runs {
+            let extent = Extent(page: run.page, pageCount: run.pageCount)
+            try Invariant.require(hasTaken(extent), "The run at page \(run.page) is sealed and was not taken")
         }
     }
 }

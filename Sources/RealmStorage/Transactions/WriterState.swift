@@ -162,9 +162,10 @@ final class WriterState: @unchecked Sendable {
 
 #if DEBUG
 extension WriterState {
-    /// As ``checkInvariantsOfChange()``, with all of free space and all that the newest picture is followed by.
+    /// As ``checkInvariantsOfChange()``, with all of free space and of the group, and all that the newest picture is followed by.
     func checkInvariants() throws(BrokenInvariant) {
         try space.checkInvariants()
+        try group?.checkInvariants()
         try checkInvariantsOfChange()
         for (changes, next) in zip(recentChanges, recentChanges.dropFirst()) {
             try Invariant.require(changes.version < next.version, "The versions of the changes do not ascend")
@@ -176,9 +177,9 @@ extension WriterState {
         )
     }
 
-    /// The group, and the records and segments in the order of their versions.
+    /// What came to the group, and the records and segments in the order of their versions.
     func checkInvariantsOfChange() throws(BrokenInvariant) {
-        try group?.checkInvariants()
+        try group?.checkInvariantsOfChange()
         try Invariant.require(group != nil || !catalog.isDirty, "The catalog is not sealed, and no transaction is open")
         if let group {
             try Invariant.require(!group.firstCatalog.isDirty, "The catalog that the group builds on is not sealed")
@@ -203,23 +204,33 @@ extension WriteTransaction {
     /// The transaction's group and free space, and what it changes.
     func checkInvariants() throws(BrokenInvariant) {
         try state.checkInvariants()
-        try checkOwnInvariants()
+        try checkOwnInvariants(wholly: true)
     }
 
-    /// The same without all of free space.
+    /// The same without all of free space, and without what earlier members of the group did.
     func checkInvariantsOfChange() throws(BrokenInvariant) {
         try state.checkInvariantsOfChange()
-        try checkOwnInvariants()
+        try checkOwnInvariants(wholly: false)
     }
 
-    private func checkOwnInvariants() throws(BrokenInvariant) {
+    /// What all members of the group did, where it ends: each step before has looked at what one of them did.
+    func checkInvariantsOfGroup() throws(BrokenInvariant) {
+        try group.checkInvariants()
+        if !isReplay { try group.changes.checkInvariants() }
+    }
+
+    private func checkOwnInvariants(wholly isWhole: Bool) throws(BrokenInvariant) {
         // Records may make a table anew, with the keys that its rows had.
         if !isReplay {
             try changes.checkInvariants()
-            try group.changes.checkInvariants()
+            if isWhole {
+                try group.changes.checkInvariants()
+            } else {
+                try group.changes.checkInvariants(takenOverFrom: changes)
+            }
         }
         if isOpen {
-            try changed.checkInvariants(in: group)
+            try changed.checkInvariants(in: group, wholly: isWhole)
             try Invariant.require(state.group === group, "The open transaction's group is not the one that is open")
             let follows = version == state.version + 1 || version == state.version
             try Invariant.require(follows, "The transaction does not follow the newest version")

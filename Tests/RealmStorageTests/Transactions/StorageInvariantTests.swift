@@ -88,6 +88,32 @@ struct StorageInvariantTests {
         #expect(complaint(unspilled.checkInvariants) == nil)
     }
 
+    @Test("What comes to a group is told, and what was there when it was asked last is not looked at again")
+    func groupsThatGrow() {
+        let young = RetiredExtent(extent: Extent(page: 3, pageCount: 1), birth: 7, death: 7)
+        let growing = group()
+        growing.retired = [young]
+        growing.sealed = [run(20)]
+        let asOlder = "A run of the group's own is given up as an older one"
+        #expect(complaint(growing.checkInvariantsOfChange) == asOlder)
+        #expect(complaint(growing.checkInvariantsOfChange) == nil)
+        growing.retired.append(RetiredExtent(extent: Extent(page: 5, pageCount: 1), birth: 2, death: 7))
+        growing.sealed.append(run(11))
+        #expect(complaint(growing.checkInvariantsOfChange) == nil)
+        growing.sealed.append(run(30))
+        #expect(complaint(growing.checkInvariantsOfChange) == "The run at page 30 is sealed and was not taken")
+        growing.noteSeal(of: run(12))
+        growing.sealed.append(run(12, checksum: 6))
+        #expect(complaint(growing.checkInvariantsOfChange) == "An unspilled run was not sealed so")
+        growing.spare.singles = [11, 11]
+        #expect(complaint(growing.checkInvariantsOfChange) == "Page 11 is spare twice")
+        growing.spare.singles = [30]
+        #expect(complaint(growing.checkInvariantsOfChange) == "Page 30 is spare and was not taken")
+        growing.spare.singles = []
+        growing.take(Extent(page: 13, pageCount: 1))
+        #expect(complaint(growing.checkInvariantsOfChange) == "A page was taken twice")
+    }
+
     @Test("A transaction that changes what is not its group's, or gives up its group's own as older, is told")
     func changes() {
         let group = group()

@@ -106,13 +106,24 @@ extension ModelView {
     /// Changes the schema inside the open transaction, and the tables of this view with it.
     ///
     /// Roll back after an error: a part may have been done.
+    ///
+    /// - Parameter plan: The steps.
+    /// - Throws: `invalidArgument` in a transaction that builds on others which are not sealed yet, and what a step throws.
     package func changeSchema(_ plan: SchemaPlan) throws {
         guard let transaction else {
             preconditionFailure("The schema changes inside a transaction.")
         }
         if plan.isEmpty { return }
-        try sealTables()
         let storage = transaction.storage
+        // What earlier ones left would be sealed here, and could not be told from what is rolled back then.
+        guard !storage.isJoined else {
+            throw StorageError(
+                .invalidArgument,
+                "The schema cannot change in a transaction that shares its commit with others: begin one of its own",
+                path: storage.file.path
+            )
+        }
+        try sealTables()
         try SchemaReconciler.apply(plan, in: storage)
         // The stamp is the transaction's before and after.
         let move = try self.plan(to: storage.catalog, view: storage.view, rereading: true)

@@ -183,11 +183,13 @@ package final class WriteTransaction {
 
     /// An unsealed run of the group, to store the checksums of what it refers to before it is sealed itself.
     ///
-    /// A group of which something is sealed is sealed whole, or lost: whose run it is does not matter any more.
+    /// A group of which something is sealed is sealed whole, or lost: whose run it is does not matter, but a rollback has to know.
     func sealable(_ reference: PageReference) throws(StorageError) -> UnsafeMutableRawPointer {
-        guard ownStamp(reference) != nil else {
+        guard let stamp = ownStamp(reference) else {
             throw .corrupt("A page that is not sealed is no transaction's", page: reference.page, path: file.path)
         }
+        // What settles is the group's at once, and a sealer has the number of the last member.
+        if isJoined, !isSettling, stamp != version || isSealer { group.isSealedInPart = true }
         return view.buffer(of: reference.page)
     }
 
@@ -430,6 +432,9 @@ package final class WriteTransaction {
         guard isOpen else { return }
         defer { checkInvariantsIfAsked() }
         if isJoined {
+            if group.isSealedInPart {
+                group.fail(with: StorageError(.io, "A commit that others share was sealed by half", path: file.path))
+            }
             if group.damage == nil {
                 group.drop(changed, in: reservation)
                 return end()

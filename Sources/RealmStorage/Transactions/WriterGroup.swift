@@ -42,6 +42,9 @@ final class WriterGroup {
     let changes = ChangeRecorder()
     /// The number of members that committed.
     @exclusivity(unchecked) var memberCount = 0
+    /// Whether the open member sealed pages of earlier ones in place: until it commits, only its own lists say so, and without them
+    /// pages would be left out of the commit that others refer to.
+    @exclusivity(unchecked) var isSealedInPart = false
     /// Why the group cannot be committed: what was found wrong where nothing can be thrown, or what left it half changed.
     @exclusivity(unchecked) private(set) var damage: StorageError?
     /// Whether a member is open; guarded by the writer's lock of the file.
@@ -75,6 +78,7 @@ final class WriterGroup {
 
     /// Takes over what a member changed, which commits.
     func absorb(_ changes: inout TransactionChanges, in reservation: Reservation) {
+        isSealedInPart = false
         if memberCount == 0 {
             swap(&retired, &changes.retired)
             swap(&sealed, &changes.sealed)

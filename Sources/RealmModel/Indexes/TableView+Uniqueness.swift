@@ -24,6 +24,19 @@ extension TableView {
         for key in uniqueness.changed.sorted() where try contains(key: key) { try requireUnique(key: key) }
     }
 
+    /// The rows that ``checkUniqueness()`` is still to check.
+    func keysToCheck() throws(StorageError) -> [Int64] {
+        guard let uniqueness = writer?.uniqueness else { return [] }
+        return try uncheckedKeys(uniqueness) + uniqueness.changed
+    }
+
+    /// Has rows checked by ``checkUniqueness()`` that another writer of the transaction was still to check.
+    func checkLater(_ keys: [Int64]) throws(StorageError) {
+        if keys.isEmpty || layout.uniqueSources.isEmpty { return }
+        let uniqueness = try openWriter().uniqueness
+        for key in keys { uniqueness?.didChange(key) }
+    }
+
     /// The rows that are not checked yet.
     ///
     /// The rows are asked and not counted: how many keys were left out before them, a record says.

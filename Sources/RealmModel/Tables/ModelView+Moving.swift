@@ -123,11 +123,14 @@ extension ModelView {
                 path: storage.file.path
             )
         }
+        let unchecked = try transaction.touched.map { (table: $0, keys: try $0.keysToCheck()) }
         try sealTables()
         try SchemaReconciler.apply(plan, in: storage)
         // The stamp is the transaction's before and after.
         let move = try self.plan(to: storage.catalog, view: storage.view, rereading: true)
         enter(move, ModelTransaction(storage: storage, session: session(nil, move)), over: transaction.outside)
+        // What knew of them went with the writers; an index that was made anew has been checked, and one that was kept has not.
+        for (table, keys) in unchecked where !table.isDetached { try table.checkLater(keys) }
     }
 
     // MARK: Two steps

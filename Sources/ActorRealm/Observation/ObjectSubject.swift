@@ -81,7 +81,7 @@ struct ObjectSubject: ChangeSubject {
         if let observed = state.observed {
             names = try observed.filter { try $0.paths.changedKeys(in: step).contains(key) }.map(\.name)
         } else {
-            let written = step.changes.tables[state.table]?.columns(of: key) ?? ColumnSet()
+            let written = step.columns(of: key, in: state.table) ?? ColumnSet()
             let properties = step.new.schema.schema(of: state.table)?.properties ?? []
             names = written.columns.filter(properties.indices.contains).map { properties[$0].name }
         }

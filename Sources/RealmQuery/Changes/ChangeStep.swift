@@ -28,6 +28,15 @@ package final class ChangeStep {
     /// The number of rows that were touched.
     package var rowCount: Int { changes.tables.values.reduce(0) { $0 + $1.rowCount } }
 
+    /// What was written to a row that existed before and exists now, as the properties stand behind the step; nil for nothing.
+    ///
+    /// Where the classes changed on the way, a property may be in it that was not written, and none is left out that was: what was
+    /// recorded may go by the place that it had before, or by the one that it has now. Key paths go by the same.
+    package func columns(of key: Int64, in table: UInt32) -> ColumnSet? {
+        guard let recorded = changes.tables[table]?.columns(of: key) else { return nil }
+        return changesSchema ? tracing.columns(of: table, recordedAs: recorded) : recorded
+    }
+
     /// What changed in a table.
     func changes(in table: UInt32) -> TableChanges { changes.tables[table] ?? TableChanges() }
 

@@ -86,6 +86,16 @@ final class ChangeTracing {
         return all
     }
 
+    /// The properties of a table, where they stand now, of which what was recorded may tell.
+    func columns(of table: UInt32, recordedAs written: ColumnSet) -> ColumnSet {
+        var result = ColumnSet()
+        let properties = new.schema.schema(of: table)?.properties ?? []
+        for (column, property) in properties.enumerated() where property.isStored {
+            if !recorded(ColumnSet(column), in: table).isDisjoint(with: written) { result.insert(column) }
+        }
+        return result
+    }
+
     /// Where a property of a table stood before the step; nil when it did not exist.
     private func formerPlace(of property: Int, in table: UInt32) -> Int? {
         guard changesSchema else { return property }

@@ -1,6 +1,8 @@
 import Foundation
+import Logging
 import RealmStorage
 import RealmTestSupport
+import Synchronization
 import Testing
 
 @testable import ActorRealm
@@ -210,5 +212,32 @@ private class Note: Object {
         let realm = try Realm(configuration: configuration)
         #expect(try length("d.realm") == after)
         withExtendedLifetime(realm) {}
+    }
+
+    /// What a process of another user has left that was killed while it compacted the file.
+    @Test func `a file opens as it is where its user may not compact it`() async {
+        await #expect(processExitsWith: .success) {
+            let suite = RealmCompactingTests()
+            // Who may do everything becomes somebody who may not.
+            if getuid() == 0 { #expect(chown(suite.directory.url.path, 65_533, 0) == 0 && seteuid(65_533) == 0) }
+            let content = try suite.makeFile("e.realm")
+            let claim = suite.directory.path("e.realm.compacting.claim")
+            #expect(FileManager.default.createFile(atPath: claim, contents: nil) && chmod(claim, 0) == 0)
+            let lines = Mutex<[String]>([])
+            var configuration = suite.configuration("e.realm")
+            configuration.shouldCompactOnLaunch = { _, _ in true }
+            configuration.logger = Logger(level: .warn) { _, message in lines.withLock { $0.append(message) } }
+            try withNewRealm(configuration) { realm in
+                #expect(suite.describe(realm) == content)
+                try realm.write { _ = realm.create(Note.self, value: ["id": 10_000, "title": "new"]) }
+                try realm.verify()
+                realm.close()
+            }
+            #expect(lines.withLock { $0 }.contains { $0.contains("was not compacted") })
+            let error = #expect(throws: Realm.Error.self) { try Realm.compact(configuration) }
+            #expect(error?.code == .filePermissionDenied)
+            if getuid() == 0 { #expect(seteuid(0) == 0) }
+            withExtendedLifetime(suite) {}
+        }
     }
 }

@@ -1,5 +1,7 @@
+import Dispatch
 import Foundation
 import RealmTestSupport
+import Synchronization
 import Testing
 
 @testable import ActorRealm
@@ -127,6 +129,36 @@ import Testing
         try remove("new.realm")
         #expect(try titles("new.realm", seed: "seed.realm") == ["of the seed"])
         withExtendedLifetime((held, opener)) {}
+    }
+
+    @Test func `a realm that is opened while its file is deleted begins with its seed`() throws {
+        try add("of the seed", to: "seed.realm")
+        try add("deleted", to: "new.realm")
+        let coordinator = try Realm.prepare(configuration("new.realm"))
+        let (inside, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let (deleted, opened) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        coordinator.didLookForRealms = {
+            coordinator.didLookForRealms = nil
+            inside.signal()
+            goesOn.wait()
+        }
+        Thread.detachNewThread { [self] in
+            #expect(throws: Never.self) { try Realm.deleteFiles(for: configuration("new.realm")) }
+            deleted.signal()
+        }
+        inside.wait()
+        let found = Mutex<[String]?>(nil)
+        Thread.detachNewThread { [self] in
+            let titles = try? titles("new.realm", seed: "seed.realm")
+            found.withLock { $0 = titles }
+            opened.signal()
+        }
+        // It waits for the deletion then.
+        usleep(500_000)
+        goesOn.signal()
+        deleted.wait()
+        opened.wait()
+        #expect(found.withLock { $0 } == ["of the seed"])
     }
 
     @Test func `a seed that was replaced while its closed realm is held is copied as it is now`() throws {

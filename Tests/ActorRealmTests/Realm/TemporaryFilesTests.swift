@@ -148,6 +148,24 @@ struct TemporaryFilesTests {
         }
     }
 
+    @Test("have names as long as the file system allows with the lock file's, whatever is random in them")
+    func longNames() throws {
+        let stem = URL(fileURLWithPath: TemporaryFiles.stem(for: "")).lastPathComponent
+        // What a life adds, and the ending of the lock file.
+        let longest = 255 - stem.utf8.count - 14 - 5
+        for round in 0..<40 {
+            func configuration(_ byteCount: Int) -> Realm.Configuration {
+                let name = "\(round)-" + String(repeating: "n", count: byteCount)
+                return Realm.Configuration(
+                    inMemoryIdentifier: String(name.prefix(byteCount)),
+                    objectTypes: [Tally.self]
+                )
+            }
+            #expect(throws: Never.self) { try withNewRealm(configuration(longest)) { _ in } }
+            #expect(throws: Realm.Error.self) { try withNewRealm(configuration(longest + 1)) { _ in } }
+        }
+    }
+
     @Test("go when a realm's last user closes it")
     func closed() throws {
         let name = "closed \(UInt64.random(in: 0 ... .max))"

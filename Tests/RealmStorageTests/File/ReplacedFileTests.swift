@@ -19,7 +19,7 @@ struct ReplacedFileTests {
 
     /// Replaces the file by one that holds as much; returns the mode that the new one has while it is made.
     @discardableResult
-    private func replace() throws -> mode_t {
+    private func replace(_ whileMade: () -> Void = {}) throws -> mode_t {
         var mode: mode_t = 0
         let file = try StorageFile.open(path: path)
         try file.replace { _, destination in
@@ -27,6 +27,7 @@ struct ReplacedFileTests {
             try PageArray.create(in: transaction)
             try destination.publish([try PageArray.commit(transaction)])
             mode = try Self.status(destination.path).st_mode & 0o7777
+            whileMade()
         }
         return mode
     }
@@ -68,6 +69,17 @@ struct ReplacedFileTests {
         }
     }
 
+    /// What a process leaves that is killed while it replaces a file of another user's is in nobody's way.
+    @Test("are claimed, while they are made, in the name of their owner", .enabled(if: geteuid() == 0))
+    func claim() throws {
+        _ = try StorageFile.open(path: path)
+        #expect(chown(path, 65_533, 65_532) == 0)
+        var claim: stat?
+        try replace { claim = try? Self.status(path + ".compacting.claim") }
+        #expect(claim?.st_uid == 65_533)
+        #expect(claim.map { $0.st_mode & 0o7777 } == 0o600)
+    }
+
     // MARK: Access lists
 
     private static let attribute = "system.posix_acl_access"
@@ -93,8 +105,9 @@ struct ReplacedFileTests {
         return count < 0 ? nil : Array(bytes[..<count])
     }
 
-    /// Gives a file a list by which one more user may read it; false where the file system has none.
-    private static func setAccessList(_ path: String) throws -> Bool {
+    /// Gives a file a list by which one more user may read it, or, where all others may, this one may not; false where the file
+    /// system has none.
+    private static func setAccessList(_ path: String, refusing isRefusing: Bool = false) throws -> Bool {
         var bytes: [UInt8] = []
         func add<Value: FixedWidthInteger>(_ value: Value) {
             withUnsafeBytes(of: value.littleEndian) { bytes += Array($0) }
@@ -102,8 +115,9 @@ struct ReplacedFileTests {
         add(UInt32(2))
         let nobody = UInt32.max
         // The owner, a user, the group, the mask, and all others: what each may, and who it is.
+        let (one, others): (UInt16, UInt16) = isRefusing ? (0, 4) : (4, 0)
         let entries: [(tag: UInt16, permission: UInt16, who: UInt32)] = [
-            (0x01, 6, nobody), (0x02, 4, 65_533), (0x04, 0, nobody), (0x10, 4, nobody), (0x20, 0, nobody),
+            (0x01, 6, nobody), (0x02, one, 65_531), (0x04, others, nobody), (0x10, 4, nobody), (0x20, others, nobody),
         ]
         for entry in entries {
             add(entry.tag)
@@ -129,4 +143,26 @@ struct ReplacedFileTests {
         try replace()
         #expect(try Self.accessList(path) == before)
     }
+
+    /// The list alone says who may not read what others may.
+    @Test("open to their owner alone where group and access list cannot be kept", .enabled(if: canRefuse))
+    func accessListOfForeignGroup() async {
+        await #expect(processExitsWith: .success) {
+            let suite = ReplacedFileTests()
+            _ = try StorageFile.open(path: suite.path)
+            unlink(suite.path + ".lock")
+            #expect(chown(suite.path, 65_533, 0) == 0)
+            let isListed = try Self.setAccessList(suite.path, refusing: true)
+            #expect(isListed)
+            #expect(try Self.status(suite.path).st_mode & 0o7777 == 0o644)
+            #expect(chown(suite.directory.url.path, 65_533, 0) == 0)
+            #expect(setgroups(0, nil) == 0 && setegid(65_533) == 0 && seteuid(65_533) == 0)
+            try suite.replace()
+            #expect(try Self.status(suite.path).st_mode & 0o7777 == 0o600)
+            #expect(seteuid(0) == 0)
+            withExtendedLifetime(suite) {}
+        }
+    }
+
+    private static let canRefuse = geteuid() == 0 && hasAccessLists
 }

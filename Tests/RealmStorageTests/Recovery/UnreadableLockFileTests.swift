@@ -23,4 +23,26 @@ struct UnreadableLockFileTests {
             withExtendedLifetime((directory, file)) {}
         }
     }
+
+    @Test("A process that can open no more files takes no realm for closed")
+    func descriptors() async {
+        await #expect(processExitsWith: .success) {
+            let directory = TemporaryDirectory()
+            let path = directory.path("open.realm")
+            let file = try StorageFile.open(path: path)
+            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+            var limit = rlimit()
+            #expect(getrlimit(resource, &limit) == 0)
+            var none = limit
+            // The standard streams are counted.
+            none.rlim_cur = 3
+            #expect(setrlimit(resource, &none) == 0)
+            let isOpen = StorageFile.isOpenAnywhere(path: path)
+            #expect(setrlimit(resource, &limit) == 0)
+            #expect(isOpen)
+            #expect(!StorageFile.isOpenAnywhere(path: directory.path("none.realm")))
+            #expect(!StorageFile.isOpenAnywhere(path: path + "/below.realm"))
+            withExtendedLifetime(file) {}
+        }
+    }
 }

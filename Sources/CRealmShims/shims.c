@@ -105,22 +105,27 @@ int crealm_rename_new(const char *from, const char *to) {
     return 0;
 }
 
+static const char access_list[] = "system.posix_acl_access";
+
+int crealm_has_access_list(int fd) {
+    if (fgetxattr(fd, access_list, NULL, 0) >= 0) return 1;
+    return errno == ENODATA || errno == EOPNOTSUPP || errno == ENOSYS ? 0 : -errno;
+}
+
 int crealm_copy_access_list(int from, int to) {
-    static const char name[] = "system.posix_acl_access";
+    int has = crealm_has_access_list(from);
+    if (has < 0) return -has;
+    if (has == 0) {
+        if (crealm_has_access_list(to) == 0) return 0;
+        // What the folder gives to new files.
+        return fremovexattr(to, access_list) == 0 || errno == ENODATA || errno == EOPNOTSUPP ? 0 : errno;
+    }
     // The longest that an attribute can be.
     size_t limit = 1 << 16;
     void *list = malloc(limit);
     if (list == NULL) return ENOMEM;
-    ssize_t count = fgetxattr(from, name, list, limit);
-    int error = count < 0 ? errno : 0;
-    if (error == ENODATA) {
-        // What the folder gives to new files.
-        error = fremovexattr(to, name) == 0 || errno == ENODATA || errno == EOPNOTSUPP ? 0 : errno;
-    } else if (error == EOPNOTSUPP || error == ENOSYS) {
-        error = 0;
-    } else if (error == 0 && fsetxattr(to, name, list, (size_t)count, 0) != 0) {
-        error = errno;
-    }
+    ssize_t count = fgetxattr(from, access_list, list, limit);
+    int error = count < 0 || fsetxattr(to, access_list, list, (size_t)count, 0) != 0 ? errno : 0;
     free(list);
     return error;
 }

@@ -43,6 +43,9 @@ int crealm_open_unnamed(const char *directory, uint32_t mode);
 // Gives such a file a name. Returns 0 or an errno value.
 int crealm_link_unnamed(int fd, const char *path);
 
+// 1 when a file has an access list, 0 when it has none, -errno where that cannot be told.
+int crealm_has_access_list(int fd);
+
 // Gives a file the access list of another one, or none where that has none. Returns 0 or an errno value.
 int crealm_copy_access_list(int from, int to);
 

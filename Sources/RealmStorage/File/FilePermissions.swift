@@ -16,9 +16,12 @@ struct FilePermissions {
         mode = status.st_mode & 0o777
     }
 
-    /// The mode for a file whose group is another one, or which lacks an access list: nobody may do more than
-    /// before, whatever groups that user is in.
-    private var narrowed: mode_t {
+    /// The mode for a file whose group is another one, or which lacks an access list: nobody may do more than before, whatever
+    /// groups that user is in.
+    ///
+    /// A list may refuse somebody what the mode, which has the most that anybody in it may, gives to the group and to all others.
+    private func narrowed(leavingList hasList: Bool) -> mode_t {
+        if hasList { return mode & 0o700 }
         let common = mode >> 3 & mode & 0o7
         return mode & 0o700 | common << 3 | common
     }
@@ -40,9 +43,10 @@ struct FilePermissions {
             if fchown(descriptor, wanted.owner, wanted.group) != 0 { _ = fchown(descriptor, uid_t.max, wanted.group) }
         }
         let isOfGroup = try FilePermissions(of: descriptor, path).group == wanted.group
+        // A list is not for another group: whoever is in that may be in one that the list refuses.
         let isWhole = isOfGroup && crealm_copy_access_list(source, descriptor) == 0
-        // With an access list the bits of the group are the most that anybody in it may.
-        let mode = isWhole ? wanted.mode : wanted.narrowed
+        // What cannot be told counts as a list.
+        let mode = isWhole ? wanted.mode : wanted.narrowed(leavingList: crealm_has_access_list(source) != 0)
         do throws(StorageError) {
             _ = try SystemCall.retrying(path, "Cannot set the mode of the new realm file") {
                 Int(fchmod(descriptor, mode))

@@ -79,15 +79,22 @@ extension LockFile {
 
     /// Whether any process has a file open, by its lock file; opens nothing.
     ///
-    /// - Throws: `permissionDenied` where the lock file is there and may not be read.
+    /// - Throws: `StorageError` where that cannot be told: `permissionDenied` where the lock file is there and may not be read.
     static func isInUse(path: String) throws(StorageError) -> Bool {
         // Who asks for a lock, and takes none, need not write.
-        let descriptor = crealm_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0)
-        if descriptor < 0 {
-            let number = errno
-            // What is no lock file is nobody's.
-            guard number == EACCES || number == EPERM else { return false }
-            throw SystemCall.error(number, "Cannot tell by its lock file whether the realm is open", path)
+        let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+        let descriptor: Int32
+        do throws(StorageError) {
+            descriptor = Int32(
+                try SystemCall.retrying(path, "Cannot tell by its lock file whether the realm is open") {
+                    Int(crealm_open(path, flags, 0))
+                }
+            )
+        } catch {
+            // What is no lock file is nobody's. All else says nothing of it, as a lack of descriptors does.
+            let isNone = [ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP, ENXIO].contains { $0 == error.errorNumber }
+            if isNone { return false }
+            throw error
         }
         defer { close(descriptor) }
         return crealm_ofd_is_locked(descriptor, Layout.processByte, Int64(Layout.slotCount)) != 0

@@ -33,7 +33,12 @@ enum TemporaryFiles {
     }
 
     /// The path of a new life of an in-memory realm, at which nothing is.
-    static func newPath(stem: String) -> String { "\(stem)-\(String(UInt64.random(in: 0 ... .max), radix: 36))" }
+    ///
+    /// All of one realm are of one length: whether an identifier is too long for the file system is nothing that changes.
+    static func newPath(stem: String) -> String {
+        let digits = String(UInt64.random(in: 0 ... .max), radix: 36)
+        return "\(stem)-\(String(repeating: "0", count: 13 - digits.utf8.count))\(digits)"
+    }
 
     /// The files of a new life of an in-memory realm.
     static func make(stem: String) throws(StorageError) -> TemporaryRealmFile {

@@ -264,7 +264,7 @@ final class DataFile: StorageDevice {
     /// 107 to 380 ms, in calls of 1 MiB 25 to 48 ms (Linux 6.18, ext4).
     private static let longestWrite = 1 << 20
 
-    private static func write(
+    static func write(
         _ pieces: [(UnsafeRawPointer, Int)],
         at offset: Int,
         to descriptor: Int32,

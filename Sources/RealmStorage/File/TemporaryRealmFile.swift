@@ -13,18 +13,20 @@ package struct TemporaryRealmFile: Sendable {
 
     /// Makes a realm without content, and its lock file.
     ///
-    /// - Parameter path: The name of the realm file.
+    /// Nothing of it is flushed: it does not outlive the process.
+    ///
+    /// - Parameter path: The name of the realm file, which nobody else gives to a file.
     /// - Returns: The files; nil when one of the names is taken.
-    /// - Throws: `StorageError` when they cannot be made.
+    /// - Throws: `StorageError` when they cannot be made; nothing of them is left then.
     package static func make(at path: String) throws(StorageError) -> TemporaryRealmFile? {
         let lockPath = path + ".lock"
-        guard let lock = try makeEmpty(lockPath) else { return nil }
+        guard let lock = try makeFile(lockPath, "the lock file") else { return nil }
         do throws(StorageError) {
-            var isMade = false
+            var realm: FileIdentity?
             try StorageFile.withNewFileContent(StorageOptions()) { (content) throws(StorageError) in
-                isMade = try DataFile.create(path: path, content: content)
+                realm = try makeFile(path, "the realm file", content)
             }
-            if isMade, let realm = ownIdentity(path) {
+            if let realm {
                 return TemporaryRealmFile(
                     path: path,
                     realm: realm,
@@ -32,21 +34,27 @@ package struct TemporaryRealmFile: Sendable {
                     forkGeneration: ForkDetector.generation
                 )
             }
-            if isMade { unlink(path) }
-            unlink(lockPath)
-            return nil
         } catch {
             unlink(lockPath)
             throw error
         }
+        unlink(lockPath)
+        return nil
     }
 
-    private static func makeEmpty(_ path: String) throws(StorageError) -> FileIdentity? {
+    /// Makes a file for this user alone.
+    ///
+    /// - Returns: What tells it from others, whoever owns it by the file system's word; nil when the name is taken.
+    private static func makeFile(
+        _ path: String,
+        _ what: String,
+        _ content: UnsafeRawBufferPointer? = nil
+    ) throws(StorageError) -> FileIdentity? {
         let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         let descriptor: Int32
         do throws(StorageError) {
             descriptor = Int32(
-                try SystemCall.retrying(path, "Cannot create the lock file") { Int(crealm_open(path, flags, 0o600)) }
+                try SystemCall.retrying(path, "Cannot create \(what)") { Int(crealm_open(path, flags, 0o600)) }
             )
         } catch {
             if error.code == .exists { return nil }
@@ -56,10 +64,11 @@ package struct TemporaryRealmFile: Sendable {
         var status = stat()
         do throws(StorageError) {
             // Whatever the umask has taken away.
-            _ = try SystemCall.retrying(path, "Cannot set the mode of the lock file") {
-                Int(fchmod(descriptor, 0o600))
+            _ = try SystemCall.retrying(path, "Cannot set the mode of \(what)") { Int(fchmod(descriptor, 0o600)) }
+            if let content, let bytes = content.baseAddress {
+                try DataFile.write([(bytes, content.count)], at: 0, to: descriptor, path: path, .realm)
             }
-            _ = try SystemCall.retrying(path, "Cannot examine the lock file") { Int(fstat(descriptor, &status)) }
+            _ = try SystemCall.retrying(path, "Cannot examine \(what)") { Int(fstat(descriptor, &status)) }
         } catch {
             unlink(path)
             throw error
@@ -73,17 +82,15 @@ package struct TemporaryRealmFile: Sendable {
     /// Removes what was made, unless something else stands at the names now; not in a forked child, whose parent uses it.
     package func remove() {
         guard ForkDetector.generation == forkGeneration else { return }
-        if TemporaryRealmFile.ownIdentity(path) == realm { unlink(path) }
+        if TemporaryRealmFile.identity(path) == realm { unlink(path) }
         let lockPath = path + ".lock"
-        if TemporaryRealmFile.ownIdentity(lockPath) == lock { unlink(lockPath) }
+        if TemporaryRealmFile.identity(lockPath) == lock { unlink(lockPath) }
     }
 
-    /// What a name leads to, when that is a file of this user.
-    private static func ownIdentity(_ path: String) -> FileIdentity? {
+    /// What has a name, when that is a file.
+    private static func identity(_ path: String) -> FileIdentity? {
         var status = stat()
-        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
-            return nil
-        }
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         return FileIdentity.of(status)
     }
 }

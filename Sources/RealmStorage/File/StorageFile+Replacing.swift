@@ -120,11 +120,7 @@ extension StorageFile {
     ) throws -> Result {
         let claim = temporaryPath(for: path) + ".claim"
         while true {
-            let descriptor = Int32(
-                try SystemCall.retrying(claim, "Cannot open the claim to a new realm file") {
-                    Int(crealm_open(claim, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600))
-                }
-            )
+            let descriptor = try open(claim: claim, to: path)
             defer {
                 LockFile.unlockAll(descriptor)
                 close(descriptor)
@@ -139,6 +135,23 @@ extension StorageFile {
             defer { unlink(claim) }
             return try body()
         }
+    }
+
+    private static func open(claim: String, to path: String) throws(StorageError) -> Int32 {
+        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+        // What is there may have been put there by anybody, and stays as it is.
+        let new = crealm_open(claim, flags | O_EXCL, 0o600)
+        if new >= 0 {
+            var status = Glibc.stat()
+            // What is left behind a kill is in the way of nobody whose file it is.
+            if lstat(path, &status) == 0 { _ = fchown(new, status.st_uid, gid_t.max) }
+            return new
+        }
+        return Int32(
+            try SystemCall.retrying(claim, "Cannot open the claim to a new realm file") {
+                Int(crealm_open(claim, flags, 0o600))
+            }
+        )
     }
 
     private static func lock(

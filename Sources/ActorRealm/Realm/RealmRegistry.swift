@@ -73,13 +73,21 @@ final class RealmRegistry: Sendable {
     /// Blocks in the device.
     func coordinator(for configuration: Realm.Configuration) throws -> RealmCoordinator {
         let settings = try OpenSettings(configuration)
-        // Not while the file's slot is held: the seed may be open, and its own seed may be this file.
-        if let seed = configuration.seedFilePath, !settings.isReadOnly, !settings.isTemporary,
-            existing(at: settings.path)?.isForsaken ?? true, !FileManager.default.fileExists(atPath: settings.path)
-        {
-            try SeedFile.copy(seed, to: settings.path, for: configuration.fileURL)
+        let seed = settings.isReadOnly || settings.isTemporary ? nil : configuration.seedFilePath
+        while true {
+            if let coordinator = try coordinator(for: configuration, settings, seed) { return coordinator }
+            // Not while the file's slot is held: the seed may be open, and its own seed may be this file.
+            if let seed { try SeedFile.copy(seed, to: settings.path, for: configuration.fileURL) }
         }
-        return try withSlot(at: settings.path) { slot in
+    }
+
+    /// The coordinator of a file, opened or created when it is not open; nil when it is to be made from its seed.
+    private func coordinator(
+        for configuration: Realm.Configuration,
+        _ settings: OpenSettings,
+        _ seed: URL?
+    ) throws -> RealmCoordinator? {
+        try withSlot(at: settings.path) { slot in
             if let coordinator = slot.coordinator, !coordinator.isForsaken,
                 !isClosedToBeCompacted(coordinator, settings, configuration)
             {
@@ -93,10 +101,13 @@ final class RealmRegistry: Sendable {
                 try coordinator.verifyInBackground(as: configuration)
                 return coordinator
             }
-            let coordinator = try alone(with: settings.path) {
+            let opened = try alone(with: settings.path) { () throws -> RealmCoordinator? in
                 closeStopped(at: settings.path, slot.coordinator, toRead: settings.isReadOnly)
+                // Whoever was here before may have deleted it.
+                if seed != nil, SeedFile.isNeeded(at: settings.path) { return nil }
                 return try open(settings, configuration)
             }
+            guard let coordinator = opened else { return nil }
             try coordinator.verifyInBackground(as: configuration)
             slot.note(coordinator)
             return coordinator

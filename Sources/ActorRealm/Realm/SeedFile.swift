@@ -1,9 +1,18 @@
 import Foundation
+import Glibc
 import RealmModel
 import RealmStorage
 
 /// The file that a new realm begins with.
 enum SeedFile {
+    /// Whether nothing has the name of a realm that has a seed.
+    ///
+    /// A link that leads nowhere is something: no copy would appear there.
+    static func isNeeded(at path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) != 0 && errno == ENOENT
+    }
+
     /// Copies what the newest version of a seed holds to where no file is yet.
     ///
     /// The copy appears under its name when it is complete and durable. Blocks in the device.

@@ -179,6 +179,7 @@ extension Realm {
         func open(_ configuration: Realm.Configuration) throws -> RealmCoordinator {
             while true {
                 let coordinator = try RealmRegistry.shared.coordinator(for: configuration)
+                opener.didFind?(coordinator)
                 do {
                     try coordinator.reconcile(with: declared, configuration: configuration, for: opener)
                     return coordinator
@@ -258,7 +259,7 @@ extension Realm {
             if let known = try prepared(configuration, for: place) {
                 coordinator = known
             } else {
-                coordinator = try await prepareElsewhere(configuration, opener)
+                coordinator = try await prepareElsewhere(configuration, opener, for: place)
             }
             do {
                 return try coordinator.core(for: place, configuration: configuration, origin: origin, use: use).realm()
@@ -288,34 +289,32 @@ extension Realm {
         }
     }
 
+    /// The file, opened on a thread, by this opening or by another one.
     private static func prepareElsewhere(
         _ configuration: Configuration,
         _ opener: Opener,
+        for place: RealmIsolation,
         isolation: isolated (any Actor)? = #isolation
     ) async throws -> RealmCoordinator {
-        try Task.checkCancellation()
-        let cancellation = OpeningCancellation()
+        let path = try OpenSettings(configuration).path
         var opener = opener
-        opener.cancellation = cancellation
-        let result = await withTaskCancellationHandler { [opener] in
-            await withUnsafeContinuation { continuation in
-                do {
-                    try DedicatedThread.detach(name: "realm-open") {
-                        continuation.resume(
-                            returning: Swift.Result { try prepare(configuration, for: opener) }
-                        )
-                    }
-                } catch {
-                    continuation.resume(
-                        returning: .failure(Realm.Error.wrap(error, path: configuration.fileURL?.path))
-                    )
-                }
+        var isLate = false
+        while true {
+            try Task.checkCancellation()
+            switch await OpeningScheduler.shared.open(configuration, at: path, for: opener, beside: isLate) {
+            case .ended(let result):
+                try Task.checkCancellation()
+                return try result.get()
+            case .lookAgain(let found):
+                defer { withExtendedLifetime(found) {} }
+                if let known = try prepared(configuration, for: place) { return known }
+            case .cancelled: throw CancellationError()
+            case .timedOut(let deadline):
+                // A last try says who was in the way.
+                opener.deadline = deadline
+                isLate = true
             }
-        } onCancel: {
-            cancellation.cancel()
         }
-        try Task.checkCancellation()
-        return try result.get()
     }
 }
 
@@ -327,4 +326,6 @@ struct Opener: Sendable {
     var origin: ReaderOrigin?
     var deadline: ContinuousClock.Instant?
     var cancellation: OpeningCancellation?
+    /// Called when the file is open, before it is made to fit; more than once where it is opened anew.
+    var didFind: (@Sendable (RealmCoordinator) -> Void)?
 }

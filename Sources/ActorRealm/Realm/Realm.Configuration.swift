@@ -91,6 +91,8 @@ extension Realm {
         /// Whether a file of another schema version, or that does not fit the classes, is deleted and made anew.
         public var deleteRealmIfMigrationNeeded: Bool
         /// Decides whether to compact the file at its first opening.
+        ///
+        /// Where this process may not do so, or another one has the file open, it is left as it is, which the log says.
         public var shouldCompactOnLaunch: CompactionDecision?
         /// A realm file whose newest version is copied when ``fileURL`` does not exist yet; it may be in use.
         public var seedFilePath: URL?

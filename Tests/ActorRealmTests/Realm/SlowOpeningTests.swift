@@ -36,8 +36,8 @@ struct SlowOpeningTests {
         return Task.detached { try await opener.open(configuration, begun) }
     }
 
-    /// What is found on a thread that is none of the pool's, while the first opening of a file does not come to its end; nil where
-    /// that has not begun.
+    /// What is found on a thread that is none of the pool's, while the first opening of a file does not come to its end; nil
+    /// where that has not begun.
     private static func found<Value: Sendable>(
         besideOpeningOf path: String,
         _ look: @escaping @Sendable (Realm.Configuration) -> Value

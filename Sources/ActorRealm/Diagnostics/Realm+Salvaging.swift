@@ -30,6 +30,12 @@ extension Realm {
         public let damagedPages: [Int]
         /// The number of classes of which not even the name could be read.
         public let namelessClassCount: Int
+        /// The commits of the log that are in the new file, behind the version of the damaged file's header.
+        package let commitsApplied: Int
+        /// Those that can be read and are not there.
+        package let commitsLeftOut: Int
+        /// Why not all that the log had is in the new file; nil where it is, and where there was no log.
+        package let logProblem: String?
         /// Whether nothing was lost but what can be made anew, as indexes can.
         public let isComplete: Bool
 
@@ -46,6 +52,12 @@ extension Realm {
                 lines.append(line)
             }
             if namelessClassCount > 0 { lines.append("\(namelessClassCount) classes lost with their names") }
+            if commitsApplied > 0 || logProblem != nil {
+                var line = "log: \(commitsApplied) commits applied"
+                if commitsLeftOut > 0 { line += ", \(commitsLeftOut) left out" }
+                if let logProblem { line += "; \(logProblem)" }
+                lines.append(line)
+            }
             return lines.joined(separator: "\n")
         }
 
@@ -63,6 +75,9 @@ extension Realm {
             }
             damagedPages = report.damagedPages.map { Int($0) }
             namelessClassCount = report.namelessTables.count
+            commitsApplied = report.log.recordsApplied
+            commitsLeftOut = report.log.recordsLeftOut
+            logProblem = report.log.problem?.description
             isComplete = report.isComplete
         }
     }

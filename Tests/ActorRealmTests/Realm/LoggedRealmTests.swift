@@ -112,6 +112,43 @@ struct LoggedRealmTests {
         #expect(!hasLog())
     }
 
+    @Test("Rule 46: salvage applies the log of a realm that was killed, and is the remedy where the log is missing")
+    func salvage() throws {
+        let held = try withNewRealm(configuration()) { realm in
+            defer { realm.close() }
+            try add(0..<3, to: realm, "one")
+            try add(3..<5, to: realm, "two")
+            try kill()
+            return describe(realm)
+        }
+        func salvage(_ name: String) throws -> Realm.SalvageReport {
+            try Realm.salvage(
+                from: URL(fileURLWithPath: path("killed")),
+                to: URL(fileURLWithPath: path(name))
+            )
+        }
+        func content(_ name: String) throws -> [String] {
+            try withNewRealm(configuration(name, keepsLog: false)) { realm in
+                defer { realm.close() }
+                try realm.verify()
+                return describe(realm)
+            }
+        }
+        let report = try salvage("salvaged")
+        #expect(report.commitsApplied == 2)
+        #expect(report.isComplete)
+        #expect(report.description.contains("log: 2 commits applied"))
+        #expect(try content("salvaged") == held)
+        try FileManager.default.removeItem(atPath: path("killed") + ".log")
+        let refused = #expect(throws: Realm.Error.self) { try recovered() }
+        #expect(refused.map { "\($0)".contains("salvage") } == true)
+        let incomplete = try salvage("without-log")
+        #expect(!incomplete.isComplete)
+        #expect(incomplete.description.contains("missing"))
+        // What the header tells of: nothing was written before there was a log.
+        #expect(try content("without-log") == [])
+    }
+
     @Test("Rule 25: after a kill, opening applies the records of all forms of writing")
     func forms() async throws {
         actor Writer {

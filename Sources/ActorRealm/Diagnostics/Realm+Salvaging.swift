@@ -109,7 +109,7 @@ extension Realm {
         do {
             let damaged = try DamagedFile(path: damagedPath)
             var report: RealmModel.SalvageReport?
-            let beginning = FileBeginning(version: damaged.roots[0].version)
+            let beginning = FileBeginning(version: damaged.newestVersion)
             try StorageFile.build(at: path, replaces: false, beginning: beginning) {
                 report = try Salvager.salvage(damaged, to: $0)
             }

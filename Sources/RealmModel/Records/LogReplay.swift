@@ -15,9 +15,30 @@ package enum LogReplay {
         _ records: [CommitRecord],
         in transaction: WriteTransaction
     ) throws -> PreparedCommit {
-        var model: ModelView?
-        var generation = transaction.schemaGeneration
-        for record in records {
+        var course = Course(in: transaction)
+        for record in records { try course.apply(record) }
+        guard let model = course.model else { return try transaction.prepareCommit() }
+        try model.requireUniqueness()
+        let prepared = try model.prepareCommit()
+        try model.endTransaction()
+        return prepared
+    }
+
+    /// Records that are applied one after the other in a transaction.
+    struct Course {
+        private let transaction: WriteTransaction
+        /// What the records change; nil where none has changed any row since the last one that changed the schema.
+        private(set) var model: ModelView?
+        private var generation: UInt64
+
+        /// - Parameter transaction: The transaction, begun with ``WriteTransaction/isReplay``.
+        init(in transaction: WriteTransaction) {
+            self.transaction = transaction
+            generation = transaction.schemaGeneration
+        }
+
+        /// Applies the next record; behind an error a part of it may be there.
+        mutating func apply(_ record: CommitRecord) throws {
             let heading: RecordHeading
             switch record.kind {
             case .changes:
@@ -39,11 +60,6 @@ package enum LogReplay {
             }
             transaction.noteReplayed(heading.time)
         }
-        guard let model else { return try transaction.prepareCommit() }
-        try model.requireUniqueness()
-        let prepared = try model.prepareCommit()
-        try model.endTransaction()
-        return prepared
     }
 }
 

@@ -20,12 +20,16 @@ struct DamagedCatalog {
     private(set) var namelessTables: [UInt32] = []
     private var version: UInt64 = 0
 
-    init(of file: DamagedFile) throws(StorageError) {
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - replayed: The version that its log makes, which comes before all that stand in the file.
+    /// - Throws: `corrupt` when the catalogs can be read so little that no class is found.
+    init(of file: DamagedFile, behind replayed: DamagedFile.Root?) throws(StorageError) {
         var classes: [UInt32: ClassSchema] = [:]
         var entries: [UInt32: [UInt8]] = [:]
         var database: UInt64?
         var isDamaged = true
-        for root in file.roots where isDamaged {
+        for root in (replayed.map { [$0] } ?? []) + file.roots where isDamaged {
             isDamaged = false
             root.catalog.salvage(in: file.view) { key, value in
                 guard let value, let kind = key.first else {

@@ -21,18 +21,24 @@ package final class Salvager {
         var row: Int
     }
 
-    private init(_ source: DamagedFile, _ catalog: DamagedCatalog, to destination: StorageFile) throws {
+    private init(
+        _ source: DamagedFile,
+        _ catalog: DamagedCatalog,
+        _ log: SalvagedLog,
+        to destination: StorageFile
+    ) throws {
         self.source = source
         self.destination = destination
         self.catalog = catalog
         model = try ModelView(snapshot: destination.beginRead())
         report = SalvageReport()
-        report.version = source.roots[0].version
+        report.version = (log.root ?? source.roots[0]).version
+        report.log = log.report
         report.namelessTables = catalog.namelessTables
         damagedPages = catalog.damagedPages.union(source.damagedHeaderPages)
     }
 
-    /// Salvages a file.
+    /// Salvages a file, with what its log holds behind it.
     ///
     /// - Parameters:
     ///   - source: The damaged file.
@@ -40,7 +46,10 @@ package final class Salvager {
     /// - Returns: what was copied and what was lost.
     /// - Throws: `StorageError` when nothing at all can be read, or the new file cannot be written.
     package static func salvage(_ source: DamagedFile, to destination: StorageFile) throws -> SalvageReport {
-        let catalog = try DamagedCatalog(of: source)
+        let log = SalvagedLog(of: source)
+        // Its pages are read until the end.
+        defer { log.end() }
+        let catalog = try DamagedCatalog(of: source, behind: log.root)
         let declared = catalog.declaredSchema
         let transaction = try destination.beginWrite()
         do {
@@ -50,7 +59,7 @@ package final class Salvager {
             transaction.rollback()
             throw error
         }
-        return try Salvager(source, catalog, to: destination).run()
+        return try Salvager(source, catalog, log, to: destination).run()
     }
 
     private func run() throws -> SalvageReport {

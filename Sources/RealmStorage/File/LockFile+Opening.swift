@@ -131,6 +131,14 @@ extension LockFile {
         var rowKeys: [UInt64] = []
     }
 
+    /// What the processes before have left in a lock file that is not opened to be used; nothing where it cannot be read.
+    static func past(at path: String, of identity: FileIdentity) -> Past {
+        let descriptor = crealm_open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0)
+        guard descriptor >= 0 else { return Past() }
+        defer { close(descriptor) }
+        return past(descriptor, of: identity)
+    }
+
     static func past(_ descriptor: Int32, of identity: FileIdentity) -> Past {
         typealias Word = LockFileLayout.Word
         var words = [UInt64](repeating: 0, count: Word.end / 8)

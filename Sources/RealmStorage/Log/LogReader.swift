@@ -105,9 +105,39 @@ package struct LogReader {
         durable known: UInt64 = 0,
         refused: LogPoint? = nil
     ) throws(StorageError) -> Tail {
+        var tail = Tail(end: start)
+        try read(&tail, version: version, durable: known, refused: refused)
+        return tail
+    }
+
+    /// Reads as ``tail(from:version:durable:refused:)`` does, and gives what stands before damage.
+    ///
+    /// - Returns: The records that follow each other, and what the other function throws.
+    package func readableTail(
+        from start: LogPoint,
+        version: UInt64,
+        durable known: UInt64 = 0,
+        refused: LogPoint? = nil
+    ) -> (tail: Tail, damage: StorageError?) {
+        var tail = Tail(end: start)
+        do throws(StorageError) {
+            try read(&tail, version: version, durable: known, refused: refused)
+            return (tail, nil)
+        } catch {
+            return (tail, error)
+        }
+    }
+
+    /// Adds the records behind the end of a tail that has none.
+    private func read(
+        _ tail: inout Tail,
+        version: UInt64,
+        durable known: UInt64,
+        refused: LogPoint?
+    ) throws(StorageError) {
+        let start = tail.end
         let base = start.blockOffset
         let bytes = unrolled(from: base)
-        var tail = Tail(end: start)
         var version = version
         reading: while tail.end != refused {
             for place in [tail.end.aligned, tail.end.atNewBlock] {
@@ -140,10 +170,10 @@ package struct LogReader {
         guard durable <= tail.end.offset || refused == tail.end else {
             throw StorageError(
                 .corrupt,
-                "The log of the realm is damaged: it ends at \(tail.end.offset) and was durable up to \(durable)"
+                "The log of the realm is damaged: it ends at \(tail.end.offset) and was durable up to \(durable). Bring it back, or salvage "
+                    + "the realm to a new file, which has what stands before that"
             )
         }
-        return tail
     }
 
     /// The ring from an offset on, as one stretch.

@@ -6,7 +6,8 @@ package final class DamagedFile: Sendable {
     package struct Root: Sendable {
         package let version: UInt64
         package let catalog: ByteTree
-        let spaceSegment: PageReference
+        /// The header that it is of, or that it was made on top of.
+        let header: FileHeader
     }
 
     /// Where its pages are read; each one is checked against the checksum in its parent on the first touch.
@@ -21,8 +22,11 @@ package final class DamagedFile: Sendable {
     /// The page that opening the file names, when it refuses to.
     package let refusedPage: PageNumber?
 
-    private let data: DataFile
-    private let reservation: Reservation
+    /// What the log beside the file holds behind the best version.
+    package let log: Log
+
+    let data: DataFile
+    let reservation: Reservation
     private let verifier: PageVerifier
 
     /// Opens a file that nobody else has open.
@@ -38,7 +42,7 @@ package final class DamagedFile: Sendable {
         reservation = try Reservation(descriptor: data.descriptor, byteCount: byteCount, path: path)
         verifier = PageVerifier(reservation: reservation, path: path)
         pageCount = byteCount / pageByteCount
-        reservation.verified[0].store(UInt32(min(pageCount, Int(UInt32.max))), ordering: .releasing)
+        DamagedFile.limitReferences(to: pageCount, in: reservation)
         view = PageView(
             mapping: reservation.mapping,
             buffers: reservation.buffers,
@@ -62,7 +66,7 @@ package final class DamagedFile: Sendable {
                 path: path
             )
         }
-        headers.sort { $0.version > $1.version }
+        headers.sort { ($0.version, $0.sequence) > ($1.version, $1.sequence) }
         var refusedPage: PageNumber?
         // What opening would take comes first: a newest version that is whole, or the one before a torn commit.
         if pageCount >= FileHeader.slotPageCount {
@@ -84,17 +88,18 @@ package final class DamagedFile: Sendable {
                 Root(
                     version: header.version,
                     catalog: ByteTree(root: header.catalog),
-                    spaceSegment: header.spaceSegment
+                    header: header
                 )
             )
         }
         self.roots = roots
         damagedHeaderPages = damaged
+        log = DamagedFile.readLog(behind: roots[0].header, of: data)
     }
 
     /// Follows the change log of the best version to where it ends or is damaged.
     package func checkLog(_ damage: (PageNumber) -> Void) {
-        var next = roots[0].spaceSegment
+        var next = roots[0].header.spaceSegment
         var bound = UInt64.max
         while !next.isNone {
             guard let segment = try? SpaceSegment.read(next, in: view), segment.version < bound else {

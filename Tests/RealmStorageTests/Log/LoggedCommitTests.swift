@@ -362,6 +362,24 @@ struct LoggedCommitTests {
         }
     }
 
+    @Test("Rule 35: whoever may only read, and is alone, is told how the records get to the file, and changes nothing")
+    func readOnly() throws {
+        let (path, _) = try killed("a.realm")
+        func contents() throws -> [Data] {
+            try ["", ".log"].map { try Data(contentsOf: URL(fileURLWithPath: path + $0)) }
+        }
+        let before = try contents()
+        var options = LoggedFile.options()
+        options.isReadOnly = true
+        let error = #expect(throws: StorageError.self) { try StorageFile.open(path: path, options: options) }
+        #expect(error?.message.contains("for writing") == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("salvage") == true, "\(error?.message ?? "")")
+        #expect(try contents() == before)
+        // As it says.
+        _ = try StorageFile.open(path: path, options: LoggedFile.options())
+        _ = try StorageFile.open(path: path, options: options)
+    }
+
     @Test(
         "Rule 9: of calls that fail while commits are logged, nothing that failed comes back, and nothing else is lost"
     )

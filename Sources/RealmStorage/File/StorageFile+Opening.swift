@@ -193,7 +193,7 @@ extension StorageFile {
             path: path,
             refused: refused
         )
-        if !readsLog { try result.header.requireClosedLog(path) }
+        if !readsLog { try result.header.requireClosedLog(path, forReadingOnly: data.isReadOnly) }
         return result
     }
 

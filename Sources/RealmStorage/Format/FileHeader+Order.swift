@@ -8,11 +8,15 @@ extension FileHeader {
     }
 
     /// Fails where the log may hold newer commits, for whoever cannot look there.
-    func requireClosedLog(_ path: String) throws(StorageError) {
+    func requireClosedLog(_ path: String, forReadingOnly isReadOnly: Bool) throws(StorageError) {
         guard mark.isOpen else { return }
+        let reason =
+            isReadOnly
+            ? "which nobody can apply who may only read: open it for writing once, to use logs, and close it, or salvage it to a new file"
+            : "and was not opened to use logs"
         throw StorageError(
             .unsupportedFormat,
-            "The realm file has a log that holds newer commits, and was not opened to use logs",
+            "The realm file has a log that holds newer commits, \(reason)",
             path: path
         )
     }

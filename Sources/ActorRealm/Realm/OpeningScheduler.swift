@@ -1,26 +1,12 @@
-import Foundation
 import RealmModel
 import RealmStorage
 import Synchronization
 
-/// Has files opened for actors: on one thread for each path, for which the other openings of that path wait without a thread.
+/// Opens files for actors on threads, and has no thread for an opening that only waits until another one has opened the file.
 ///
 /// Performs what ``OpeningLine`` decides. Continuations are resumed, and threads started, outside the lock.
 final class OpeningScheduler: Sendable {
-    typealias Line = OpeningLine<Need, Job>
-
-    /// What an opening brings the file to, as far as another one may do that for it.
-    struct Need: Equatable, Sendable {
-        private let types: [ObjectIdentifier]?
-        private let schemaVersion: UInt64
-        private let isReadOnly: Bool
-
-        init(_ configuration: Realm.Configuration) {
-            types = configuration.objectTypes.map { $0.map { ObjectIdentifier($0) } }
-            schemaVersion = configuration.schemaVersion
-            isReadOnly = configuration.readOnly
-        }
-    }
+    typealias Line = OpeningLine<Job>
 
     /// An opening, and who waits for it.
     struct Job: Sendable {
@@ -33,12 +19,10 @@ final class OpeningScheduler: Sendable {
     enum Outcome: Sendable {
         /// It has ended.
         case ended(Swift.Result<RealmCoordinator, any Error>)
-        /// Another one has come so far that the file may be what is needed: it is looked for anew, while this is held.
-        case lookAgain(RealmCoordinator?)
+        /// Another one has opened the file, which is held meanwhile and may be what is needed.
+        case look(RealmCoordinator?)
         /// Its task was cancelled while it waited.
         case cancelled
-        /// While it waited its time passed: an opening beside the others with this deadline says who is in the way.
-        case timedOut(ContinuousClock.Instant)
     }
 
     /// That of the process: a forked child has none of its parent's threads.
@@ -46,7 +30,7 @@ final class OpeningScheduler: Sendable {
 
     private static let processes = PerProcess { OpeningScheduler(prepare: { try Realm.prepare($0, for: $1) }) }
 
-    private struct State {
+    fileprivate struct State {
         var lines: [TextKey: Line] = [:]
         var lastNumber: UInt64 = 0
     }
@@ -66,17 +50,15 @@ final class OpeningScheduler: Sendable {
         self.start = start
     }
 
-    /// Opens the file of a configuration, or waits for another opening of its path.
+    /// Opens the file of a configuration on a thread, or waits until another opening of its path has opened it.
     ///
-    /// Suspends, and blocks no thread of the pool. A wait ends at once when the task is cancelled. The deadline, or else the time
-    /// that the configuration gives to writers, counts while another opening makes the file fit, as while writers are waited for,
-    /// and not while the file is opened.
+    /// Suspends, and blocks no thread of the pool. A wait ends at once when the task is cancelled.
     ///
     /// - Parameters:
     ///   - configuration: The file.
     ///   - path: Where it is.
     ///   - opener: Who opens it.
-    ///   - isBeside: Whether it waits for no other opening.
+    ///   - isBeside: Whether it waits for no other opening, and none waits for it.
     ///   - isolation: That of the caller.
     /// - Returns: What came of it.
     func open(
@@ -95,72 +77,34 @@ final class OpeningScheduler: Sendable {
         let cancellation = OpeningCancellation()
         var opener = opener
         opener.cancellation = cancellation
-        let timer = Mutex<Task<Void, Never>?>(nil)
-        defer { timer.withLock { $0 }?.cancel() }
         return await withTaskCancellationHandler { [opener] in
             await withUnsafeContinuation { (continuation: UnsafeContinuation<Outcome, Never>) in
                 let job = Job(configuration: configuration, opener: opener, continuation: continuation)
-                if isBeside { return self.begin(job) }
-                let member = Line.Member(ticket: ticket, need: Need(configuration), waiter: job)
-                guard let deadline = self.arrive(member, at: key) else { return }
-                let expiry = self.expiry(of: ticket, at: key, deadline)
-                timer.withLock { $0 = expiry }
+                if isBeside { begin(job) } else { arrive(job, ticket, at: key) }
             }
         } onCancel: {
             // Whoever arrives behind this sees it.
             cancellation.cancel()
-            self.leave(ticket, at: key, with: .cancelled)
+            let job = self.state.withLock { $0.lines[key]?.leave(ticket) }
+            job?.continuation.resume(returning: .cancelled)
         }
     }
 
     /// How many openings of a path wait for another one; for tests.
     func waitingCount(at path: String) -> Int { state.withLock { $0.lines[TextKey(path)]?.waitingCount ?? 0 } }
 
-    // MARK: Waiting
-
-    /// - Returns: When the wait of the opening ends at the latest; nil where it does not wait, or for as long as it takes.
-    private func arrive(_ member: Line.Member, at key: TextKey) -> ContinuousClock.Instant? {
-        let (configuration, opener) = (member.waiter.configuration, member.waiter.opener)
-        let arrival = state.withLock { state -> Line.Arrival? in
+    private func arrive(_ job: Job, _ ticket: Line.Ticket, at key: TextKey) {
+        let begins = state.withLock { state -> Bool? in
             // Whoever cancels says so before he looks for it in the line.
-            if opener.cancellation?.isCancelled == true { return nil }
-            return state.lines[key, default: Line()].arrive(member)
+            if job.opener.cancellation?.isCancelled == true { return nil }
+            return state.lines[key, default: Line()].arrive(ticket, job)
         }
-        guard let arrival else {
-            member.waiter.continuation.resume(returning: .cancelled)
-            return nil
-        }
-        switch arrival {
-        case .begins:
-            begin(member, at: key)
-            return nil
-        case .waitsForFile: return nil
-        case .waitsForFit: return opener.deadline ?? configuration.writeTimeout.map(WriteRequest.deadline(after:))
+        switch begins {
+        case nil: job.continuation.resume(returning: .cancelled)
+        case true?: begin(job, ticket, at: key)
+        case false?: break
         }
     }
-
-    private func expiry(
-        of ticket: Line.Ticket,
-        at key: TextKey,
-        _ deadline: ContinuousClock.Instant
-    ) -> Task<Void, Never> {
-        Task.detached { [self] in
-            do {
-                try await Task.sleep(until: deadline, clock: .continuous)
-            } catch {
-                return
-            }
-            leave(ticket, at: key, with: .timedOut(deadline))
-        }
-    }
-
-    /// Ends the wait of an opening; nothing when it waits no more.
-    private func leave(_ ticket: Line.Ticket, at key: TextKey, with outcome: Outcome) {
-        let job = state.withLock { $0.lines[key]?.leave(ticket) }
-        job?.continuation.resume(returning: outcome)
-    }
-
-    // MARK: Opening
 
     /// Opens the file on a thread, beside the others.
     private func begin(_ job: Job) {
@@ -175,52 +119,64 @@ final class OpeningScheduler: Sendable {
     }
 
     /// Opens the file on a thread, for an opening and for those that follow it there.
-    private func begin(_ first: Line.Member, at key: TextKey) {
-        var next: Line.Member? = first
-        while let member = next {
+    private func begin(_ job: Job, _ ticket: Line.Ticket, at key: TextKey) {
+        var next: (ticket: Line.Ticket, waiter: Job)? = (ticket, job)
+        while let (ticket, job) = next {
             do {
-                return try start { [self] in serve(member, at: key) }
+                return try start { [self] in serve(job, ticket, at: key) }
             } catch {
                 // Those that came meanwhile ask for a thread as well.
-                next = end(member, at: key, with: .failure(Self.wrap(error, member.waiter)))
+                next = end(job, ticket, at: key, with: .failure(Self.wrap(error, job)))
             }
         }
     }
 
-    private func serve(_ first: Line.Member, at key: TextKey) {
-        var next: Line.Member? = first
-        while let member = next {
-            var opener = member.waiter.opener
-            opener.didFind = { [self] in found($0, by: member.ticket, at: key) }
-            let result = Swift.Result { [opener] in try prepare(member.waiter.configuration, opener) }
-            next = end(member, at: key, with: result)
+    private func serve(_ job: Job, _ ticket: Line.Ticket, at key: TextKey) {
+        var next: (ticket: Line.Ticket, waiter: Job)? = (ticket, job)
+        while let (ticket, job) = next {
+            var opener = job.opener
+            opener.didFind = { [self] in found($0, by: ticket, at: key) }
+            let result = Swift.Result { [opener] in try prepare(job.configuration, opener) }
+            next = end(job, ticket, at: key, with: result)
         }
     }
 
     /// The file is open, and may be what others need.
     private func found(_ coordinator: RealmCoordinator, by ticket: Line.Ticket, at key: TextKey) {
-        let jobs = state.withLock { $0.lines[key]?.found(ticket) ?? [] }
-        for job in jobs { job.continuation.resume(returning: .lookAgain(coordinator)) }
+        let jobs = state.withLock { state -> [Job] in
+            let jobs = state.lines[key]?.found(ticket) ?? []
+            state.forget(key)
+            return jobs
+        }
+        for job in jobs { job.continuation.resume(returning: .look(coordinator)) }
     }
 
     /// - Returns: Who opens the file on the same thread.
     private func end(
-        _ member: Line.Member,
+        _ job: Job,
+        _ ticket: Line.Ticket,
         at key: TextKey,
         with result: Swift.Result<RealmCoordinator, any Error>
-    ) -> Line.Member? {
+    ) -> (ticket: Line.Ticket, waiter: Job)? {
         let coordinator = try? result.get()
         let ending = state.withLock { state -> Line.Ending in
-            let ending = state.lines[key]?.end(member.ticket, succeeded: coordinator != nil)
-            if state.lines[key]?.isEmpty == true { state.lines[key] = nil }
-            return ending ?? Line.Ending()
+            let ending = state.lines[key]?.end(ticket, succeeded: coordinator != nil) ?? Line.Ending()
+            state.forget(key)
+            return ending
         }
-        for job in ending.lookingAgain { job.continuation.resume(returning: .lookAgain(coordinator)) }
-        member.waiter.continuation.resume(returning: .ended(result))
+        for job in ending.looking { job.continuation.resume(returning: .look(coordinator)) }
+        job.continuation.resume(returning: .ended(result))
         return ending.next
     }
 
     private static func wrap(_ error: any Error, _ job: Job) -> any Error {
         Realm.Error.wrap(error, path: job.configuration.fileURL?.path)
+    }
+}
+
+extension OpeningScheduler.State {
+    /// Forgets the line of a path when nobody is in it.
+    fileprivate mutating func forget(_ key: TextKey) {
+        if lines[key]?.isEmpty == true { lines[key] = nil }
     }
 }

@@ -297,22 +297,19 @@ extension Realm {
         isolation: isolated (any Actor)? = #isolation
     ) async throws -> RealmCoordinator {
         let path = try OpenSettings(configuration).path
-        var opener = opener
-        var isLate = false
+        var isBeside = false
         while true {
             try Task.checkCancellation()
-            switch await OpeningScheduler.shared.open(configuration, at: path, for: opener, beside: isLate) {
+            switch await OpeningScheduler.shared.open(configuration, at: path, for: opener, beside: isBeside) {
             case .ended(let result):
                 try Task.checkCancellation()
                 return try result.get()
-            case .lookAgain(let found):
+            case .look(let found):
                 defer { withExtendedLifetime(found) {} }
                 if let known = try prepared(configuration, for: place) { return known }
+                // It is open, and has to be made to fit, or has ended meanwhile.
+                isBeside = true
             case .cancelled: throw CancellationError()
-            case .timedOut(let deadline):
-                // A last try says who was in the way.
-                opener.deadline = deadline
-                isLate = true
             }
         }
     }

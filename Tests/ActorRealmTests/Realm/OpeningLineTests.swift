@@ -4,11 +4,11 @@ import Testing
 
 @testable import ActorRealm
 
-@Suite("The line of openings of one path: one has a thread, and nobody waits for nobody")
+@Suite("The line of openings of one path: one opens the file, and nobody waits for nobody")
 struct OpeningLineTests {
-    /// The line by reference, so that expectations can call its mutating functions; openings are numbers, and needs letters.
+    /// The line by reference, so that expectations can call its mutating functions; openings are numbers.
     final class Openings {
-        private typealias Line = OpeningLine<Character, UInt64>
+        private typealias Line = OpeningLine<UInt64>
 
         private var line = Line()
         private var last: UInt64 = 0
@@ -16,15 +16,11 @@ struct OpeningLineTests {
         var isEmpty: Bool { line.isEmpty }
         var waitingCount: Int { line.waitingCount }
 
-        /// The number of an opening that comes, and what it does: "begins", or what it waits for.
-        func arrive(_ need: Character) -> (number: UInt64, does: String) {
+        /// An opening comes: whether it opens the file.
+        func arrive() -> Bool {
             last += 1
             defer { check() }
-            switch line.arrive(Line.Member(ticket: Line.Ticket(number: last), need: need, waiter: last)) {
-            case .begins: return (last, "begins")
-            case .waitsForFile: return (last, "waits for the file")
-            case .waitsForFit: return (last, "waits for the fit")
-            }
+            return line.arrive(Line.Ticket(number: last), last)
         }
 
         func found(_ number: UInt64) -> [UInt64] {
@@ -32,11 +28,11 @@ struct OpeningLineTests {
             return line.found(Line.Ticket(number: number))
         }
 
-        /// Those who look again, and who opens the file next.
+        /// Those who look at the file, and who opens it next.
         func end(_ number: UInt64, succeeded: Bool) -> (looking: [UInt64], next: UInt64?) {
             defer { check() }
             let ending = line.end(Line.Ticket(number: number), succeeded: succeeded)
-            return (ending.lookingAgain, ending.next?.waiter)
+            return (ending.looking, ending.next?.waiter)
         }
 
         func leave(_ number: UInt64) -> Bool {
@@ -54,75 +50,50 @@ struct OpeningLineTests {
 
     private let openings = Openings()
 
-    /// Openings of needs that come one after the other, and what each does.
-    private func arrive(_ needs: String) -> [String] { needs.map { openings.arrive($0).does } }
+    /// Openings that come one after the other, and whether each opens the file.
+    private func arrive(_ count: Int) -> [Bool] { (0..<count).map { _ in openings.arrive() } }
 
-    @Test("Whoever comes while the file is opened waits, and looks again when it is open")
+    @Test("Whoever comes while the file is opened waits, and looks at it when it is open")
     func file() {
-        #expect(arrive("aab") == ["begins", "waits for the file", "waits for the file"])
+        #expect(arrive(3) == [true, false, false])
         #expect(openings.waitingCount == 2)
         #expect(openings.found(1) == [2, 3])
-        #expect(openings.waitingCount == 0)
+        #expect(openings.isEmpty)
+        // It makes the file fit, for which nobody waits.
+        #expect(arrive(2) == [true, false])
         let end = openings.end(1, succeeded: true)
         #expect(end.looking.isEmpty && end.next == nil)
+        #expect(openings.end(4, succeeded: true).looking == [5])
         #expect(openings.isEmpty)
     }
 
-    @Test("Whoever needs what the file is made to fit waits for that, and nobody else does")
-    func fit() {
-        #expect(arrive("a") == ["begins"])
-        #expect(openings.found(1).isEmpty)
-        #expect(arrive("aba") == ["waits for the fit", "begins", "waits for the fit"])
-        #expect(arrive("bc") == ["waits for the file", "waits for the file"])
-        #expect(openings.found(3) == [5, 6], "those who wait for the fit wait on")
-        #expect(arrive("b") == ["waits for the fit"])
-        #expect(openings.end(1, succeeded: true).looking == [2, 4])
-        #expect(openings.end(3, succeeded: true).looking == [7])
-        #expect(openings.isEmpty)
-    }
-
-    @Test("Behind an opening that fails in either step the next one opens the file", arguments: [false, true])
-    func failure(isFitting: Bool) {
-        #expect(arrive("a") == ["begins"])
-        if isFitting { #expect(openings.found(1).isEmpty) }
-        _ = arrive("aaa")
-        var failed: UInt64 = 1
-        for next in UInt64(2)...4 {
+    @Test("Behind an opening that fails the next one opens the file")
+    func failure() {
+        #expect(arrive(4) == [true, false, false, false])
+        for failed in UInt64(1)...3 {
             let end = openings.end(failed, succeeded: false)
-            #expect(end.looking.isEmpty && end.next == next)
-            #expect(openings.waitingCount == 4 - Int(next))
-            failed = next
+            #expect(end.looking.isEmpty && end.next == failed + 1)
+            #expect(openings.waitingCount == 3 - Int(failed))
         }
-        let end = openings.end(failed, succeeded: false)
+        let end = openings.end(4, succeeded: false)
         #expect(end.looking.isEmpty && end.next == nil)
         #expect(openings.isEmpty)
     }
 
-    @Test("Whoever waited for a fit that failed looks again behind the one that opens the file then")
-    func failureBesideAnother() {
-        _ = arrive("a")
-        _ = openings.found(1)
-        #expect(arrive("ba") == ["begins", "waits for the fit"])
+    @Test("An opening that fails when the file was open already is nobody's concern")
+    func failureBehindFinding() {
+        #expect(arrive(1) == [true])
+        #expect(openings.found(1).isEmpty)
+        #expect(arrive(2) == [true, false])
         let end = openings.end(1, succeeded: false)
         #expect(end.looking.isEmpty && end.next == nil)
-        #expect(openings.found(2) == [3])
-        #expect(arrive("a") == ["begins"])
-    }
-
-    @Test("Where the file cannot be opened, whoever waits for a fit that is under way waits on")
-    func failureBesideFit() {
-        _ = arrive("a")
-        _ = openings.found(1)
-        #expect(arrive("bac") == ["begins", "waits for the fit", "waits for the file"])
-        #expect(openings.end(2, succeeded: false).next == 4)
-        #expect(openings.end(4, succeeded: false).next == nil)
-        #expect(openings.end(1, succeeded: true).looking == [3])
-        #expect(openings.isEmpty)
+        #expect(openings.waitingCount == 1)
+        #expect(openings.end(2, succeeded: false).next == 3)
     }
 
     @Test("Whoever gives up is taken out, unless it opens the file")
     func leaving() {
-        _ = arrive("aaa")
+        #expect(arrive(3) == [true, false, false])
         #expect(openings.leave(2))
         #expect(!openings.leave(2) && !openings.leave(1))
         #expect(openings.end(1, succeeded: false).next == 3)
@@ -133,9 +104,9 @@ struct OpeningLineTests {
 
     @Test("One that opens the file once more while it makes it fit wakes nobody, and neither does one beside the line")
     func foundAgain() {
-        _ = arrive("a")
-        _ = openings.found(1)
-        _ = arrive("ba")
+        #expect(arrive(1) == [true])
+        #expect(openings.found(1).isEmpty)
+        #expect(arrive(2) == [true, false])
         #expect(openings.found(1).isEmpty && openings.found(9).isEmpty)
         let end = openings.end(9, succeeded: false)
         #expect(end.looking.isEmpty && end.next == nil)
@@ -145,39 +116,46 @@ struct OpeningLineTests {
     @Test("Whatever comes, fails and gives up, everybody who waits is told in the end", arguments: UInt64(0)..<50)
     func random(seed: UInt64) {
         var random = SplitMix64(seed: seed)
-        /// Those that have a thread, and whether they have the file.
-        var running: [UInt64: Bool] = [:]
+        /// The one that opens the file.
+        var opening: UInt64?
+        /// Those that have found it.
+        var fitting: Set<UInt64> = []
         var waiting: Set<UInt64> = []
+        var last: UInt64 = 0
+        func tell(_ numbers: [UInt64]) {
+            for told in numbers { #expect(waiting.remove(told) != nil, "seed \(seed)") }
+        }
         func end(_ number: UInt64, succeeded: Bool) {
-            running[number] = nil
+            if opening == number { opening = nil }
+            fitting.remove(number)
             let end = openings.end(number, succeeded: succeeded)
-            for told in end.looking { #expect(waiting.remove(told) != nil, "seed \(seed)") }
+            tell(end.looking)
             guard let next = end.next else { return }
             #expect(waiting.remove(next) != nil, "seed \(seed)")
-            running[next] = false
+            opening = next
         }
         for _ in 0..<400 {
-            let one = running.keys.sorted().randomElement(using: &random)
             switch Int.random(in: 0..<8, using: &random) {
             case 0..<4:
-                let (number, does) = openings.arrive("abc".randomElement(using: &random) ?? "a")
-                if does == "begins" { running[number] = false } else { waiting.insert(number) }
+                last += 1
+                #expect(openings.arrive() == (opening == nil), "seed \(seed)")
+                if opening == nil { opening = last } else { waiting.insert(last) }
             case 4:
-                guard let one, running[one] == false else { continue }
-                running[one] = true
-                for told in openings.found(one) { #expect(waiting.remove(told) != nil, "seed \(seed)") }
+                guard let one = opening else { continue }
+                opening = nil
+                fitting.insert(one)
+                tell(openings.found(one))
+                #expect(waiting.isEmpty, "seed \(seed)")
             case 5:
                 guard let one = waiting.sorted().randomElement(using: &random) else { continue }
                 #expect(openings.leave(one), "seed \(seed)")
                 waiting.remove(one)
-            default: if let one { end(one, succeeded: Bool.random(using: &random)) }
+            case 6: if let one = fitting.min() { end(one, succeeded: Bool.random(using: &random)) }
+            default: if let one = opening { end(one, succeeded: Bool.random(using: &random)) }
             }
             #expect(openings.waitingCount == waiting.count, "seed \(seed)")
-            let openingCount = running.values.count { !$0 }
-            #expect(openingCount <= 1, "seed \(seed): more than one opens the file")
-            #expect(running.count <= 4, "seed \(seed): two make the file fit for one need")
         }
-        while let one = running.keys.min() { end(one, succeeded: false) }
+        while let one = opening { end(one, succeeded: false) }
         #expect(waiting.isEmpty && openings.isEmpty, "seed \(seed)")
     }
 }

@@ -87,7 +87,7 @@ struct OpeningSchedulerTests {
         #expect(threads.count == 1 && scheduler.waitingCount(at: "a") == 1)
         threads.runAll()
         if case .ended(.success) = await first.value {} else { Issue.record("not opened") }
-        if case .lookAgain(let found) = await second.value {
+        if case .look(let found) = await second.value {
             #expect(found?.path == configuration.fileURL?.path)
         } else {
             Issue.record("not told")

@@ -9,6 +9,7 @@ import Testing
 struct RemainingTrapTests {
     final class Nickname: Projection<Keeper> {
         @Projected(\Keeper.favourite?.name) var puppy
+        @Projected(\Keeper.puppies.projectTo.name) var puppies
     }
 
     class Cabinet: Object {
@@ -24,7 +25,7 @@ struct RemainingTrapTests {
         case noArray, concurrentQueue, cancelledNothing, committedNothing, embeddedQuery, missingPrimaryKey,
             foreignDeletion
         case deletedTwice, unknownOperator, unknownMapOperator, valuesOfValues, readOnlyProjection, sentSections,
-            wrongKeyType, unpostableObserver, frozenUnmanaged, listInSet, addedListInSet
+            wrongKeyType, unpostableObserver, frozenUnmanaged, listInSet, addedListInSet, assignedProjection
 
         /// What the sentence says.
         var sentence: String {
@@ -54,7 +55,8 @@ struct RemainingTrapTests {
             case .unknownOperator: "use @count, @min, @max, @sum, @avg, @unionOfObjects, @distinctUnionOfObjects"
             case .unknownMapOperator: "Unsupported collection operation '@median' of a map: use @count"
             case .valuesOfValues: "is only possible for collections of objects."
-            case .readOnlyProjection: "cannot be written through: set the property of the object."
+            case .readOnlyProjection, .assignedProjection:
+                "cannot be written through: set the property of the object."
             case .sentSections: "Sections made by a closure cannot be sent to another isolation"
             case .wrongKeyType: "for 'int' property 'Keeper.id'"
             case .frozenUnmanaged: "cannot be frozen. Add them to a realm first."
@@ -107,6 +109,11 @@ struct RemainingTrapTests {
             case .unknownOperator: _ = realm.objects(Puppy.self).value(forKeyPath: "@median.age")
             case .valuesOfValues: keeper.nicknames.setValue("b", forKey: "name")
             case .readOnlyProjection: Nickname(projecting: keeper).puppy = "x"
+            case .assignedProjection:
+                try realm.write {
+                    let other = realm.create(Keeper.self, value: ["id": 2, "puppies": [["name": "b"]]])
+                    Nickname(projecting: keeper).puppies = Nickname(projecting: other).puppies
+                }
             case .sentSections:
                 let order = [SortDescriptor(keyPath: "age")]
                 let sections = realm.objects(Puppy.self).sectioned(by: { $0.age }, sortDescriptors: order)

@@ -122,7 +122,7 @@ import Testing
         func insert(_ json: some Sequence<UInt8>) throws {
             try realm.write { _ = try realm.insert(Maybe.self, json: Data(json), ignoringUnknownKeys: true) }
         }
-        let numbers = ["01", "-", "1e", "1.", "1.2.3", "--1", "1e999", "-1e999"]
+        let numbers = ["01", "-", "1e", "1.", "1.2.3", "--1", "1e9999", "-1e9999"]
         let texts = [#""\ud800""#, #""\udc00\ud800""#, #""\x""#, "\"a\u{1}b\"", "\"a\nb\""]
         for value in numbers + texts {
             for name in ["count", "weight", "text", "price", "date", "free", "next"] {

@@ -71,6 +71,17 @@ class OlderProjection: KeeperProjection {
         #expect(realm.objects(OlderProjection.self).where { $0.height == nil && $0.title == "Ann" }.count == 1)
     }
 
+    @Test func `a projected collection is changed in place, and nothing else is assigned to it`() throws {
+        func rename(_ names: inout ProjectedCollection<String>) { names[1] = "c" }
+        let realm = try filled()
+        let keeper = realm.objects(KeeperProjection.self)[0]
+        try realm.write {
+            rename(&keeper.puppyNames)
+            keeper.puppyNames = KeeperProjection(projecting: keeper.rootObject).puppyNames
+        }
+        #expect(Array(keeper.puppyNames) == ["a", "c"])
+    }
+
     @Test func `projections of one object are equal`() throws {
         let realm = try filled()
         let all = realm.objects(KeeperProjection.self)

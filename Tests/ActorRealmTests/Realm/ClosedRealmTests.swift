@@ -97,6 +97,7 @@ struct ClosedRealmTests {
         let labels: Results<Label>
         let label: Label
         let projected: ProjectedCollection<String>
+        let innerNames: ProjectedCollection<String>
         let slice: Slice<Results<Chest>>
         let dynamicAll: Results<DynamicObject>
         var sectionLoop: SectionedResults<String, Chest>.Iterator
@@ -176,6 +177,7 @@ struct ClosedRealmTests {
                 labels: labels,
                 label: labels[0],
                 projected: projected,
+                innerNames: chest.inner.projectTo.name,
                 slice: all[0..<2],
                 dynamicAll: realm.dynamicObjects("Chest"),
                 sectionLoop: sectionLoop,
@@ -502,6 +504,12 @@ struct ClosedRealmTests {
             let wrapped = ThreadSafe(wrappedValue: held.chest)
             expectEmpty("references", wrapped.wrappedValue == nil)
             expectEmpty("frozen values", held.realm.thaw(held.all.frozen) == nil)
+            at("freezing projected collections")
+            for names in [held.projected, held.innerNames, held.label.innerNames] {
+                #expect(names.freeze().isFrozen && names.freeze().realm?.isFrozen == true)
+                expectEmpty("frozen", names.freeze().isEmpty && names.frozen.value.isEmpty)
+                expectEmpty("thawed", held.realm.thaw(names.frozen) == nil)
+            }
         }
 
         func wait() async {
@@ -531,6 +539,21 @@ struct ClosedRealmTests {
             for await _ in held.sizes.changes() { Issue.record("a change is told") }
             for await _ in held.sections.changes() { Issue.record("a change is told") }
             for await _ in realm.changes { Issue.record("a change is told") }
+            // One that begins anew waits without end behind what it is told first.
+            for names in [held.projected, held.innerNames, held.label.innerNames] {
+                for await _ in names.changes() {
+                    Issue.record("a change is told")
+                    break
+                }
+            }
+            for await _ in held.label.changes() {
+                Issue.record("a change is told")
+                break
+            }
+            for await _ in held.section.changes() {
+                Issue.record("a change is told")
+                break
+            }
             at("observe")
             let before = told
             let tokens = [
@@ -538,6 +561,8 @@ struct ClosedRealmTests {
                 held.chest.observe { (_: ObjectChange<Chest>) in Issue.record("a change is told") },
                 held.sizes.observe { _ in Issue.record("a change is told") },
                 held.sections.observe { _ in Issue.record("a change is told") },
+                held.projected.observe { _ in Issue.record("a change is told") },
+                held.innerNames.observe { _ in Issue.record("a change is told") },
                 realm.observe { _, _ in Issue.record("a change is told") },
             ]
             for token in tokens { token.invalidate() }

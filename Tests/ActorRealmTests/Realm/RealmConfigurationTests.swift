@@ -26,6 +26,15 @@ struct RealmConfigurationTests {
         #expect(configuration.fileURL == nil)
     }
 
+    @Test("Two spellings of one name in memory are two names, as they are two realms")
+    func spellings() {
+        let composed = Realm.Configuration(inMemoryIdentifier: "caf\u{E9}")
+        let decomposed = Realm.Configuration(inMemoryIdentifier: "cafe\u{301}")
+        #expect(composed != decomposed)
+        #expect(composed == Realm.Configuration(inMemoryIdentifier: "caf\u{E9}"))
+        #expect(decomposed.inMemoryIdentifier.map { Array($0.utf8) } == Array("cafe\u{301}".utf8))
+    }
+
     @Test("The documentation's way to name a file compiles")
     func documentation() {
         var config = Realm.Configuration.defaultConfiguration

@@ -79,6 +79,15 @@ import Testing
         #expect(try names.filter { !$0.hasSuffix(".lock") } == before)
     }
 
+    @Test func `the error of a seed that is no file is about the seed`() throws {
+        var configuration = configuration("new.realm")
+        configuration.seedFilePath = try #require(URL(string: "https://example.com/seed.realm"))
+        let error = #expect(throws: Realm.Error.self) { _ = try Realm(configuration: configuration) }
+        #expect(error?.code == .invalidInput && error?.message.contains("`seedFilePath`") == true)
+        #expect(error?.fileURL == configuration.seedFilePath)
+        #expect(try names.isEmpty)
+    }
+
     private actor Opener {
         private var realm: Realm?
 

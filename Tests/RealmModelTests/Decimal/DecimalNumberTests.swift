@@ -108,5 +108,11 @@ import Testing
         #expect(try #require(DecimalNumber(parsing: "1E-999999999999999999999")).text == "0E-6176")
         #expect(try #require(DecimalNumber(parsing: "-1E999999999999999999999")).text == "-Inf")
         #expect(try #require(DecimalNumber(parsing: "0." + String(repeating: "0", count: 5_000) + "1")).isZero == false)
+        // An exponent may undo any number of digits.
+        let zeros = String(repeating: "0", count: 150_000)
+        #expect(try #require(DecimalNumber(parsing: "1\(zeros)e-150000")) == DecimalNumber(Int64(1)))
+        #expect(try #require(DecimalNumber(parsing: "-0.\(zeros)7E+150001")).text == "-7")
+        #expect(try #require(DecimalNumber(parsing: "0.\(zeros)1e-9223372036854775808")).text == "0E-6176")
+        #expect(try #require(DecimalNumber(parsing: "1\(zeros)e9223372036854775807")).text == "Inf")
     }
 }

@@ -17,7 +17,9 @@ public struct Frozen<Value: ThreadConfined>: Sendable {
     let reference: _ConfinedReference
     let core: FrozenCore
 
-    /// The frozen value.
+    /// The frozen value: another accessor of it each time.
+    ///
+    /// Sections are found anew for each of them: to read several properties, keep one.
     public var value: Value { make() }
 
     /// The version that it stands on.

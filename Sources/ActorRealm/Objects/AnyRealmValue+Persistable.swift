@@ -193,6 +193,40 @@ extension AnyRealmValue: _Persistable {
         return AnyRealmValue(stored, in: core, at: nil)
     }
 
+    /// The stored form of a key that is or holds objects of a collection's file; nil for keys without any.
+    public static func _linkingKey(_ value: AnyRealmValue, of backing: _CollectionBacking) -> _Stored? {
+        switch value {
+        case .object, .list, .dictionary: break
+        default: return nil
+        }
+        let file = backing.core.coordinator
+        var isLinking = false
+        let stored = value.stored { object in
+            guard let other = object.core?.coordinator, let accessor = object.tableAccessor,
+                other === file || other.isOfSamePath(as: file)
+            else { return nil }
+            isLinking = true
+            return .anyLink(table: accessor.table.id, key: object.rowKey)
+        } refuse: { _ in
+            // What cannot be stored is in no file.
+        }
+        return isLinking ? stored.map { _Stored($0) } : nil
+    }
+
+    /// The key with such a stored form in the realm of a collection; nil where that does not have the objects' classes.
+    public static func _key(linking stored: _Stored, in backing: _CollectionBacking) -> AnyRealmValue? {
+        let core = backing.core
+        func isKnown(_ value: StoredValue) -> Bool {
+            switch value {
+            case .anyLink(let table, _): return core.model.schema.schema(of: table) != nil
+            case .list(let values): return values.allSatisfy { isKnown($0) }
+            case .dictionary(let entries): return entries.allSatisfy { isKnown($0.value) }
+            default: return true
+            }
+        }
+        return isKnown(stored.value) ? AnyRealmValue(stored.value, in: core, at: nil) : nil
+    }
+
     /// Reads the property of a managed object.
     public static func _get(_ object: ObjectBase, _ key: UInt32) -> AnyRealmValue {
         let accessor = object.checkedAccessor()

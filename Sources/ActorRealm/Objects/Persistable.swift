@@ -89,6 +89,10 @@ public protocol _Persistable: _HasPersistedType, SendableMetatype {
     static func _sectionKey(_ value: Self) -> _Stored?
     /// A key of sections as it is now: a list or dictionary in a value of any kind is a live one.
     static func _keptKey(_ value: Self) -> Self
+    /// The stored form of a key that is or holds objects of a collection's file; nil for keys without any.
+    static func _linkingKey(_ value: Self, of backing: _CollectionBacking) -> _Stored?
+    /// The key with such a stored form in the realm of a collection; nil where that does not have the objects' classes.
+    static func _key(linking stored: _Stored, in backing: _CollectionBacking) -> Self?
     /// Whether what is stored in a property of a managed object is a value of the type.
     static func _isReadable(_ object: ObjectBase, _ key: UInt32) -> Bool
 }
@@ -101,6 +105,10 @@ extension _Persistable {
     public static func _sectionKey(_ value: Self) -> _Stored? { nil }
     /// A key of sections as it is now.
     public static func _keptKey(_ value: Self) -> Self { value }
+    /// The stored form of a key that is or holds objects; nil, because it does not.
+    public static func _linkingKey(_ value: Self, of backing: _CollectionBacking) -> _Stored? { nil }
+    /// The key with such a stored form; nil, because there is none.
+    public static func _key(linking stored: _Stored, in backing: _CollectionBacking) -> Self? { nil }
 
     /// Whether the property keeps a collection object.
     @inlinable @inline(__always)

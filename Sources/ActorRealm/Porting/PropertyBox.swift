@@ -113,4 +113,12 @@ extension _PropertyBox: _Persistable {
     public static func _sectionKey(_ value: Self) -> _Stored? { Value._sectionKey(value.value) }
     /// A key of sections as it is now.
     public static func _keptKey(_ value: Self) -> Self { Self(Value._keptKey(value.value)) }
+    /// The stored form of a key that is or holds objects of a collection's file; nil for keys without any.
+    public static func _linkingKey(_ value: Self, of backing: _CollectionBacking) -> _Stored? {
+        Value._linkingKey(value.value, of: backing)
+    }
+    /// The key with such a stored form in the realm of a collection; nil where that does not have the objects' classes.
+    public static func _key(linking stored: _Stored, in backing: _CollectionBacking) -> Self? {
+        Value._key(linking: stored, in: backing).map { Self($0) }
+    }
 }

@@ -21,9 +21,12 @@ extension RealmCollection where Element: KeypathSortable {
     ) -> SectionedResults<Key, Element> {
         let rule = SectionRule(keyPath)
         guard let primary = sortDescriptors.first else { noSortDescriptor() }
-        if primary.keyPath != Element._name(of: keyPath) {
+        // A descriptor may have the name of the program or that of the file.
+        let name = Element._name(of: keyPath)
+        func inFile(_ path: String) -> String { _backing?.columnName(path) ?? path }
+        if inFile(primary.keyPath) != inFile(name) {
             misuse(
-                "The section key path must match the primary sort descriptor: '\(Element._name(of: keyPath))' is not "
+                "The section key path must match the primary sort descriptor: '\(name)' is not "
                     + "'\(primary.keyPath)'. Section by a closure to order the sections otherwise."
             )
         }

@@ -22,9 +22,13 @@ public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollect
     /// The key, which tells the section from the others.
     public var id: Key { key }
 
+    private var identity: SectionStore<Key, Element>.Identity {
+        SectionStore<Key, Element>.Identity(key, of: store.results.backing)
+    }
+
     private var rows: ArraySlice<Int> {
         let contents = store.contents
-        return contents.section(of: key).map { contents.layout.rows(of: $0) } ?? []
+        return contents.section(of: key, in: store.results.backing).map { contents.layout.rows(of: $0) } ?? []
     }
 
     /// The number of elements.
@@ -63,7 +67,7 @@ public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollect
     /// - Precondition: The value is managed and has not been deleted, nor created in the write transaction that is
     ///   open: look at ``realm`` and ``isInvalidated``.
     public func freeze() -> ResultsSection {
-        isFrozen ? self : ResultsSection(SectionStore(store.results.freeze(), store.rule), key: key)
+        isFrozen ? self : SectionStore(store.results.freeze(), store.rule).section(key)
     }
     /// The live section of a frozen one.
     ///
@@ -71,23 +75,24 @@ public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollect
     ///   throws instead.
     public func thaw() -> ResultsSection? {
         guard isFrozen else { return self }
-        return store.results.thaw().map { ResultsSection(SectionStore($0, store.rule), key: key) }
+        return store.results.thaw().map { SectionStore($0, store.rule).section(key) }
     }
 
     /// The value as a description that does not belong to an isolation.
     public var _reference: _ConfinedReference { store.reference(section: key) }
     /// The value that a description stands for in a realm.
     public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> ResultsSection? {
-        guard case .sections(_, _, let section?) = reference.content, let key = section.key.base as? Key else {
-            return nil
-        }
-        return SectionStore(reference, in: realm).map { ResultsSection($0, key: key) }
+        guard case .sections(_, _, let section?) = reference.content,
+            let kept = section.key as? SectionStore<Key, Element>.KeptKey,
+            let store = SectionStore<Key, Element>(reference, in: realm),
+            let key = store.key(kept)
+        else { return nil }
+        return ResultsSection(store, key: key)
     }
 
     /// Whether both are the section of one key in the same sectioned results.
     public static func == (left: ResultsSection, right: ResultsSection) -> Bool {
-        SectionStore<Key, Element>.Identity(left.key) == SectionStore<Key, Element>.Identity(right.key)
-            && left.store.isSame(as: right.store)
+        left.store.isSame(as: right.store) && left.identity == right.identity
     }
 
     /// A listing of the first hundred elements.

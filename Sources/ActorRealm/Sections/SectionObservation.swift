@@ -101,13 +101,15 @@ extension ResultsSection {
         file: StaticString,
         line: UInt
     ) -> _SectionObservation<ResultsSection> {
-        let key = key
+        let kept = store.kept(key)
         return store.observation(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line)) { step in
+            guard let key = step.store.key(kept) else { return nil }
             let section = ResultsSection(step.store, key: key)
             guard let delta = step.delta else { return SectionedResultsChange(section, nil) }
+            let backing = step.store.results.backing
             let own = delta.restricted(
-                from: step.before?.section(of: key),
-                to: step.store.contents.section(of: key)
+                from: step.before?.section(of: key, in: backing),
+                to: step.store.contents.section(of: key, in: backing)
             )
             return own.isEmpty ? nil : SectionedResultsChange(section, own)
         }

@@ -53,7 +53,8 @@ struct SectionKeyPath<Key, Element>: @unchecked Sendable {
     let keyPath: KeyPath<Element, Key>
 }
 
-/// The key of one section on its way between isolations; unchecked because keys are values.
+/// The key of one section on its way between isolations; unchecked because kept keys hold no objects of a realm.
 struct SectionKeyValue: @unchecked Sendable {
-    let key: AnyHashable
+    /// A kept key of the sections' store.
+    let key: Any
 }

@@ -65,7 +65,7 @@ final class SectionTracker<Key: _Persistable & Hashable, Element: RealmCollectio
         if let oldest { shown = shown.filter { $0.key >= oldest } }
         // The keys that came now are numbered, the sections delivered stay.
         var contents = contents ?? Store.Contents()
-        shown[core.model.version] = results.map { contents.number(of: rule.key($0)) }
+        shown[core.model.version] = results.map { contents.number(of: rule.key($0), in: results.backing) }
         self.contents = contents
     }
 
@@ -96,8 +96,9 @@ final class SectionTracker<Key: _Persistable & Hashable, Element: RealmCollectio
     ) -> [Int] {
         let old = contents.layout.numbers
         let count = results.count
+        let backing = results.backing
         guard old.count - delta.deletions.count + delta.insertions.count == count else {
-            return results.map { contents.number(of: rule.key($0)) }
+            return results.map { contents.number(of: rule.key($0), in: backing) }
         }
         var numbers = old
         if !delta.deletions.isEmpty || !delta.insertions.isEmpty {
@@ -117,8 +118,8 @@ final class SectionTracker<Key: _Persistable & Hashable, Element: RealmCollectio
             }
             while numbers.count < count { numbers.append(0) }
         }
-        for row in delta.insertions { numbers[row] = contents.number(of: rule.key(results[row])) }
-        for row in delta.modificationsInNew { numbers[row] = contents.number(of: rule.key(results[row])) }
+        for row in delta.insertions { numbers[row] = contents.number(of: rule.key(results[row]), in: backing) }
+        for row in delta.modificationsInNew { numbers[row] = contents.number(of: rule.key(results[row]), in: backing) }
         return numbers
     }
 }
@@ -127,12 +128,11 @@ extension SectionStore.Contents {
     /// Numbers the keys anew when most of them are no longer in use.
     mutating func forgetUnused() {
         guard keys.count > 64 + 4 * layout.sections.count else { return }
-        var renumbered = [Int](repeating: 0, count: keys.count)
+        var renumbered = [Int](repeating: -1, count: keys.count)
         let used = layout.sections.map { keys[$0] }
         for (index, number) in layout.sections.enumerated() { renumbered[number] = index }
         layout = SectionLayout(layout.numbers.map { renumbered[$0] })
         keys = used
-        numbers = [:]
-        for (number, key) in used.enumerated() { numbers[SectionStore.Identity(key)] = number }
+        numbers = numbers.compactMapValues { renumbered[$0] < 0 ? nil : renumbered[$0] }
     }
 }

@@ -27,7 +27,7 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Rea
     /// The keys of the sections, in order.
     public var allKeys: [Key] {
         let contents = store.contents
-        return contents.layout.sections.map { contents.keys[$0] }
+        return contents.layout.sections.indices.map { store.key(ofSectionAt: $0, in: contents) }
     }
 
     /// The number of sections.
@@ -46,10 +46,13 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Rea
             store.results.backing.refuseIndex(position, count: contents.layout.sections.count)
             return ResultsSection(store, key: Key._defaultValue())
         }
-        return ResultsSection(store, key: contents.keys[contents.layout.sections[position]])
+        return ResultsSection(store, key: store.key(ofSectionAt: position, in: contents))
     }
 
     /// Iterates over the sections as they are now, in spite of writes made in the loop.
+    ///
+    /// A section that is read behind a write has all of them found anew, which takes O(*n* log *n*) for *n* elements in all.
+    /// Where the loop writes to many sections, take the elements out first: `let rows = sections.map { Array($0) }`.
     ///
     /// Damage ends the process here: `requireReadable()` throws it before.
     public func makeIterator() -> IndexingIterator<[Element]> {
@@ -124,7 +127,7 @@ extension SectionStore {
             )
         }
         return _ConfinedReference(
-            .sections(results.backing.descriptor, sendable, section.map { SectionKeyValue(key: AnyHashable($0)) })
+            .sections(results.backing.descriptor, sendable, section.map { SectionKeyValue(key: kept($0)) })
         )
     }
 

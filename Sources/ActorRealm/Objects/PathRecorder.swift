@@ -14,6 +14,8 @@ final class PathRecorder {
     /// The instance that the next step begins at; nil where the path is at its end.
     private var expected: ObjectIdentifier?
     private var isBroken = false
+    /// Where in a projection the property is stored that was asked for first.
+    private var storage: AnyKeyPath?
 
     private init(root: ObjectBase) { expected = ObjectIdentifier(root) }
 
@@ -41,6 +43,18 @@ final class PathRecorder {
 
     /// Whether the thread is evaluating a key path on recording instances.
     static var isRecording: Bool { crealm_recorder_get() != nil }
+
+    /// Notes that a projection of the recording instance was asked for a property, which is stored there.
+    static func note(projectedBy storage: AnyKeyPath) {
+        guard let word = crealm_recorder_get() else { return }
+        let recorder = Unmanaged<PathRecorder>.fromOpaque(word).takeUnretainedValue()
+        if recorder.storage == nil { recorder.storage = storage }
+    }
+
+    /// Where in a projection the property is stored that the running evaluation has asked for first.
+    static var projectedStorage: AnyKeyPath? {
+        crealm_recorder_get().flatMap { Unmanaged<PathRecorder>.fromOpaque($0).takeUnretainedValue().storage }
+    }
 
     /// The names that an evaluation on a recording instance goes through.
     static func names<Root: ObjectBase>(

@@ -50,7 +50,10 @@ public struct _ConfinedReference: Sendable {
         case .sections(var descriptor, let rule, let section):
             descriptor.outlivesOwner = true
             return _ConfinedReference(.sections(descriptor, rule, section))
-        case .unmanaged, .object, .realm, .projected: return self
+        case .projected(var resolver):
+            resolver.outlivesOwner = true
+            return _ConfinedReference(.projected(resolver))
+        case .unmanaged, .object, .realm: return self
         }
     }
 }

@@ -26,11 +26,19 @@ public struct Projected<T: ObjectBase, Value> {
         wrapped wrappedKeyPath: ReferenceWritableKeyPath<Enclosing, Value>,
         storage storageKeyPath: ReferenceWritableKeyPath<Enclosing, Self>
     ) -> Value {
-        get { projection.rootObject[keyPath: projection[keyPath: storageKeyPath].keyPath] }
+        get {
+            if PathRecorder.isRecording { PathRecorder.note(projectedBy: storageKeyPath) }
+            return projection.rootObject[keyPath: projection[keyPath: storageKeyPath].keyPath]
+        }
         set {
             let keyPath = projection[keyPath: storageKeyPath].keyPath
-            // Assigning a collection of values back, as `projection.names[0] = …` does, has written them already.
-            if Value.self is any _ProjectedCollection.Type { return }
+            // Assigning a collection of values back, as `change(&projection.names)` does, has written them already.
+            func isCurrent<Other: Equatable>(_ value: Other) -> Bool {
+                value == projection.rootObject[keyPath: keyPath] as? Other
+            }
+            if Value.self is any _ProjectedCollection.Type, let value = newValue as? any Equatable, isCurrent(value) {
+                return
+            }
             guard let writable = keyPath as? ReferenceWritableKeyPath<T, Value> else {
                 misuse(
                     "The key path \(keyPath) of a projection cannot be written through: set the property of the object."

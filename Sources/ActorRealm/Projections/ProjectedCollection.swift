@@ -63,7 +63,7 @@ public struct ProjectedCollection<Value: RealmCollectionValue>: RandomAccessColl
     /// The value that a description stands for in a realm.
     public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> ProjectedCollection? {
         guard case .projected(let resolver) = reference.content else { return nil }
-        return (resolver.resolve(realm) as? ProjectedSource<Value>).map { ProjectedCollection(source: $0) }
+        return (resolver.resolve(in: realm) as? ProjectedSource<Value>).map { ProjectedCollection(source: $0) }
     }
 
     /// Whether both are one property of the same collection.

@@ -79,8 +79,9 @@ where Base.Element: ObjectBase {
         let keyPath = keyPath
         return _ConfinedReference(
             .projected(
-                ProjectedResolver { realm in
-                    Base._resolve(base, in: realm).map { CollectionProjection<Base, Value>($0, keyPath) }
+                ProjectedResolver { realm, outlivesOwner in
+                    Base._resolve(outlivesOwner ? base.outlivingOwner : base, in: realm)
+                        .map { CollectionProjection<Base, Value>($0, keyPath) }
                 }
             )
         )
@@ -104,7 +105,8 @@ where Base.Element: ObjectBase {
             reference: reference,
             coordinator: source.coordinator,
             configuration: source.configuration,
-            origin: origin
+            origin: origin,
+            isEnded: source.isEnded
         )
         return (projected, collection._backing?.core)
     }
@@ -114,5 +116,11 @@ where Base.Element: ObjectBase {
 
 /// Finds a projected collection again in a realm; unchecked because it holds references and key paths only.
 struct ProjectedResolver: @unchecked Sendable {
-    let resolve: (Realm) -> AnyObject?
+    /// Whether it finds an empty collection where the owner does not exist, and not none.
+    var outlivesOwner = false
+    private let find: (_ realm: Realm, _ outlivesOwner: Bool) -> AnyObject?
+
+    init(_ find: @escaping (_ realm: Realm, _ outlivesOwner: Bool) -> AnyObject?) { self.find = find }
+
+    func resolve(in realm: Realm) -> AnyObject? { find(realm, outlivesOwner) }
 }

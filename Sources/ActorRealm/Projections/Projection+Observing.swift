@@ -12,11 +12,10 @@ extension ProjectionObservable {
 
     /// The names of the properties that key paths of the projection lead to.
     static func names(_ keyPaths: [PartialKeyPath<Self>]) -> [String] {
-        keyPaths.map { keyPath in
-            let path = _name(of: keyPath)
-            let property = ProjectionSchema.of(Self.self).first { $0.path == path }
-            guard let property else { misuse("The key path \(keyPath) is no `@Projected` property of \(Self.self).") }
-            return property.name
+        keyPaths.flatMap { keyPath in
+            let properties = ProjectionSchema.properties(of: keyPath, in: Self.self)
+            if properties.isEmpty { misuse("The key path \(keyPath) is no `@Projected` property of \(Self.self).") }
+            return properties.map(\.name)
         }
     }
 

@@ -64,6 +64,25 @@ enum ProjectionSchema {
         return properties
     }
 
+    /// The properties that a key path of a projection leads to: one, or all with its path where it is not known which of them.
+    static func properties<Value: ProjectionObservable>(
+        of keyPath: PartialKeyPath<Value>,
+        in type: Value.Type
+    ) -> [Property] {
+        var storage: AnyKeyPath?
+        let names = PathRecorder.names(in: Value.Root.self, describing: "\(keyPath)") { root in
+            _ = type.init(projecting: root)[keyPath: keyPath]
+            storage = PathRecorder.projectedStorage
+        }
+        let path = names.joined(separator: ".")
+        let found = of(type).filter { $0.path == path }
+        // The storage's key path is described by its name; nothing else tells properties with one path apart.
+        guard found.count > 1, let name = storage.flatMap({ "\($0)".split(separator: ".").last }),
+            let property = found.first(where: { name == "_" + $0.name })
+        else { return found }
+        return [property]
+    }
+
     /// The names in the object's class that a key path of a projection goes through.
     static func name<Value: ProjectionObservable>(of keyPath: AnyKeyPath, in type: Value.Type) -> String {
         guard let keyPath = keyPath as? PartialKeyPath<Value> else {

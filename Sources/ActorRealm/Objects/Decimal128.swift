@@ -85,7 +85,25 @@ public struct Decimal128: Sendable {
     /// The nearest binary number.
     public var doubleValue: Double { number.double }
     /// The number as a decimal of Foundation; NaN where that cannot hold it.
-    public var decimalValue: Decimal { Decimal(string: stringValue) ?? .nan }
+    public var decimalValue: Decimal {
+        guard isFinite else { return .nan }
+        var coefficient = number.coefficient
+        var exponent = number.exponent
+        if coefficient == 0 { return 0 }
+        // Zeros are taken off or put on until the exponent is one that it has.
+        while exponent < -128, coefficient.isMultiple(of: 10) {
+            coefficient /= 10
+            exponent += 1
+        }
+        while exponent > 127 {
+            let (product, isTooLarge) = coefficient.multipliedReportingOverflow(by: 10)
+            if isTooLarge { return .nan }
+            coefficient = product
+            exponent -= 1
+        }
+        guard exponent >= -128 else { return .nan }
+        return Decimal(string: "\(number.isNegative ? "-" : "")\(coefficient)e\(exponent)") ?? .nan
+    }
     /// The number as text.
     public var stringValue: String { number.text }
 
@@ -182,7 +200,10 @@ extension Decimal128: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, Ex
         } else if let integer = try? container.decode(Int64.self) {
             number = DecimalNumber(integer)
         } else {
-            number = DecimalNumber(try container.decode(Double.self))
+            let nearest = DecimalNumber(try container.decode(Double.self))
+            // A decoder that knows Foundation's decimals has more digits of them than of a binary number.
+            let exact = (try? container.decode(Decimal.self)).map { Decimal128($0).number }
+            number = exact.map { $0 == nearest || $0.isNaN ? nearest : $0 } ?? nearest
         }
     }
 

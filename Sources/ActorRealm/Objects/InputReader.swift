@@ -22,8 +22,10 @@ final class InputReader {
         guard depth <= InputCheck.depthLimit, let container = try? decoder.container(keyedBy: Key.self) else {
             return plain(from: decoder, depth: 0) ?? Self.null
         }
+        let keys = container.allKeys
+        if let number = number(with: keys, in: container, from: decoder) { return plain(number) ?? Self.null }
         var values: [(name: String, value: Any?)] = []
-        for key in container.allKeys {
+        for key in keys {
             let name = JSONNames.name(key.stringValue, from: decoder)
             guard let property = info.property(inPath: name), !property.isComputed else {
                 // The name is what is wrong.
@@ -76,8 +78,10 @@ final class InputReader {
         case .none: return element(of: property, from: decoder, depth: depth)
         case .map:
             guard let container = try? decoder.container(keyedBy: Key.self) else { break }
+            let keys = container.allKeys
+            if let number = number(with: keys, in: container, from: decoder) { return plain(number) }
             var values: [(name: String, value: Any?)] = []
-            for key in container.allKeys {
+            for key in keys {
                 let name = JSONNames.name(key.stringValue, from: decoder)
                 let decoder = try? container.superDecoder(forKey: key)
                 values.append((name, decoder.map { element(of: property, from: $0, depth: depth) } ?? unreadable()))
@@ -114,7 +118,49 @@ final class InputReader {
             case .decimal128: decimal(in: container)
             default: nil
             }
-        return value ?? plain(from: decoder, depth: 0)
+        return value ?? plain(from: decoder, depth: 0, for: property)
+    }
+
+    /// The text of a number that ``JSONNumbers`` has spelled; nil for any other object.
+    private func number(
+        with keys: [Key],
+        in container: KeyedDecodingContainer<Key>,
+        from decoder: any Decoder
+    ) -> String? {
+        guard keys.count == 1, keys[0].stringValue == JSONNumbers.name,
+            decoder.userInfo[JSONNames.areSpelled] != nil
+        else { return nil }
+        return try? container.decode(String.self, forKey: keys[0])
+    }
+
+    /// A value that stands as a number.
+    private func value(of property: ModelProperty, from number: String) -> Any? {
+        let decoder = JSONDecoder()
+        let json = Data(number.utf8)
+        let value: Any? =
+            switch property.shape.kind {
+            case .int: try? decoder.decode(Int64.self, from: json)
+            case .float: try? decoder.decode(Float.self, from: json)
+            case .double: try? decoder.decode(Double.self, from: json)
+            case .decimal128: finite(number)
+            default: nil
+            }
+        return value ?? plain(number)
+    }
+
+    /// A number as a decimal; nil where that is none that is finite.
+    private func finite(_ number: String) -> Decimal128? {
+        guard let decimal = try? Decimal128(parsing: number), decimal.isFinite else { return nil }
+        return decimal
+    }
+
+    /// A number as it comes.
+    private func plain(_ number: String) -> Any? {
+        let decoder = JSONDecoder()
+        let json = Data(number.utf8)
+        if let value = try? decoder.decode(Int.self, from: json) { return value }
+        if let value = try? decoder.decode(Double.self, from: json) { return value }
+        return unreadable()
     }
 
     /// A decimal number, which is a text or a number.
@@ -124,13 +170,20 @@ final class InputReader {
     }
 
     /// A value of any kind, as it comes; nil for null, and ``Unreadable`` for what the decoder gives in no form.
-    private func plain(from decoder: any Decoder, depth: Int) -> Any? {
+    ///
+    /// A number that was spelled is the value of a property where that has such values.
+    private func plain(from decoder: any Decoder, depth: Int, for property: ModelProperty? = nil) -> Any? {
         if isGivenUp { return Unreadable(isSkipped: true) }
         // One level more than may be stored, so that what nests too deep is seen to.
         guard depth <= MixedFormat.depthLimit + 1 else { return nil }
         if let container = try? decoder.container(keyedBy: Key.self) {
+            let keys = container.allKeys
+            if let number = number(with: keys, in: container, from: decoder) {
+                if let property { return value(of: property, from: number) }
+                return plain(number)
+            }
             var values: [(name: String, value: Any?)] = []
-            for key in container.allKeys {
+            for key in keys {
                 let name = JSONNames.name(key.stringValue, from: decoder)
                 let decoder = try? container.superDecoder(forKey: key)
                 values.append((name, decoder.map { plain(from: $0, depth: depth + 1) } ?? unreadable()))
@@ -145,6 +198,9 @@ final class InputReader {
         if let value = try? container.decode(Int.self) { return value }
         if let value = try? container.decode(Double.self) { return value }
         if let value = try? container.decode(String.self) { return value }
+        // Decoders of property lists have these as well.
+        if let value = try? container.decode(Date.self) { return value }
+        if let value = try? container.decode(Data.self) { return value }
         return unreadable()
     }
 

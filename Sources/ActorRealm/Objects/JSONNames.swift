@@ -11,8 +11,8 @@ enum JSONNames {
     /// Told to the decoder of a text in which names are spelled.
     static let areSpelled = CodingUserInfoKey(rawValue: "ActorRealm.names")!
 
-    /// The text in UTF-8 with such names spelled, and a space behind it: a decoder ends the process where the last byte of a text is a
-    /// bracket too deep.
+    /// The text in UTF-8 with such names spelled, and numbers as ``JSONNumbers`` has them, and a space behind it: a decoder ends the
+    /// process where the last byte of a text is a bracket too deep.
     ///
     /// - Throws: Where a name stands twice in one object, of which a decoder would keep one value, and what ``JSONText`` refuses.
     static func spelled(_ json: Data) throws(JSONText.Refusal) -> Data {
@@ -22,9 +22,17 @@ enum JSONNames {
         var copied = 0
         var position = 0
         var members = Members()
+        func spellNumbers(_ part: Range<Int>) {
+            for number in JSONNumbers.far(in: bytes[part]) {
+                result += bytes[copied..<number.lowerBound]
+                result += JSONNumbers.spelled(bytes[number])
+                copied = number.upperBound
+            }
+        }
         while let start = bytes[position...].firstIndex(of: UInt8(ascii: "\"")) {
             try JSONText.checkCommas(in: bytes[position..<start], of: bytes)
             members.follow(bytes[position..<start])
+            spellNumbers(position..<start)
             // A text that has no end, and what follows it, are the decoder's to refuse.
             position = bytes.count
             guard let (end, isPlain) = end(ofTextAt: start, in: bytes) else { break }
@@ -49,6 +57,7 @@ enum JSONNames {
             copied = end
         }
         try JSONText.checkCommas(in: bytes[position...], of: bytes)
+        spellNumbers(position..<bytes.count)
         return Data(result + bytes[copied...] + [0x20])
     }
 

@@ -58,10 +58,11 @@ extension DecimalNumber {
                 ? digits.dropFirst() : digits
             guard !unsigned.isEmpty, unsigned.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
             else { return nil }
-            // Far out of range is as good as any number that is.
-            let value = Int(String(decoding: digits, as: UTF8.self)) ?? .max
+            // Far out of range is as good as any number that is, but the digits may undo a part of it.
             let isBelow = digits.first == UInt8(ascii: "-")
-            exponent += Swift.min(Swift.max(isBelow && value == .max ? -100_000 : value, -100_000), 100_000)
+            let value = Int(String(decoding: digits, as: UTF8.self)) ?? (isBelow ? .min : .max)
+            let (sum, isBeyond) = exponent.addingReportingOverflow(value)
+            exponent = isBeyond ? (isBelow ? -100_000 : 100_000) : Swift.min(Swift.max(sum, -100_000), 100_000)
         }
         self = Self.rounded(
             WideNumber(high: 0, low: coefficient),

@@ -68,10 +68,7 @@ extension _CustomPersistable {
     /// The stored form of a value.
     public static func _stored(_ value: Self) -> _Stored {
         guard let stored = PersistedType._customStored(value.persistableValue) else {
-            misuse(
-                "A \(Self.self) is stored as an embedded object, which has no identity to search for: compare with `==` or `!=`, "
-                    + "or its properties through `persistableValue`."
-            )
+            misuse(PredicateFormat.noIdentityMessage(of: Self.self))
         }
         return stored
     }

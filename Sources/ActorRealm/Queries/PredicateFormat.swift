@@ -122,6 +122,12 @@ enum PredicateFormat {
         return persisted(custom)
     }
 
+    /// Says why a value that is stored as an embedded object is no constant.
+    static func noIdentityMessage(of type: Any.Type) -> String {
+        "A \(type) is stored as an embedded object, which has no identity to search for: compare with `==` or `!=`, "
+            + "or its properties through `persistableValue`."
+    }
+
     /// The constant of a value, or of a list of values; an element of a list is no list itself.
     static func value(_ argument: Any?, in core: RealmCore? = nil, isElement: Bool = false) throws -> PredicateValue {
         guard let argument else { return .null }
@@ -152,8 +158,12 @@ enum PredicateFormat {
         switch argument {
         case let any as AnyRealmValue: return try value(any.content, in: core, isElement: isElement)
         case let scalar as any _Scalar:
-            func stored<Value: _Scalar>(_ value: Value) -> PredicateValue { PredicateValue(Value._stored(value).value) }
-            return stored(scalar)
+            func stored<Value: _Scalar>(_ value: Value) throws -> PredicateValue {
+                // There is no row to compare with.
+                if Value._shape.kind == .object { throw QueryError(noIdentityMessage(of: Value.self)) }
+                return PredicateValue(Value._stored(value).value)
+            }
+            return try stored(scalar)
         case let integer as any BinaryInteger:
             if let fitting = Int64(exactly: integer) { return .int(fitting) }
             // No Int is equal to it, but decimals, and values of any kind, may be.

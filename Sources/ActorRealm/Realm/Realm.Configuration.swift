@@ -1,5 +1,6 @@
 public import Foundation
 public import Logging
+import RealmModel
 import RealmStorage
 import Synchronization
 
@@ -27,7 +28,8 @@ extension Realm {
 
         private enum Location: Sendable, Hashable {
             case file(URL)
-            case memory(String)
+            /// By the bytes of the name, which tell realms in memory apart.
+            case memory(TextKey)
             case none
         }
 
@@ -56,8 +58,8 @@ extension Realm {
         ///
         /// Setting it makes a realm of a file one in memory. Such a realm belongs to its process.
         public var inMemoryIdentifier: String? {
-            get { if case .memory(let name) = location { name } else { nil } }
-            set { location = newValue.map { .memory($0) } ?? .none }
+            get { if case .memory(let name) = location { name.text } else { nil } }
+            set { location = newValue.map { .memory(TextKey($0)) } ?? .none }
         }
 
         /// The 64-byte key of an encrypted file.
@@ -166,7 +168,7 @@ extension Realm {
             objectTypes: [ObjectBase.Type]? = nil,
             seedFilePath: URL? = nil
         ) {
-            location = inMemoryIdentifier.map { .memory($0) } ?? fileURL.map { .file($0) } ?? .none
+            location = inMemoryIdentifier.map { .memory(TextKey($0)) } ?? fileURL.map { .file($0) } ?? .none
             self.encryptionKey = encryptionKey
             self.readOnly = readOnly
             self.schemaVersion = schemaVersion

@@ -17,6 +17,7 @@ enum SeedFile {
     ///
     /// The copy appears under its name when it is complete and durable. Blocks in the device.
     static func copy(_ seed: URL, to path: String, for fileURL: URL?) throws {
+        _ = try OpenSettings.checkedPath(of: seed, "The `seedFilePath` of a configuration")
         do {
             // A link that leads to the seed of today is a name for it; a realm itself is never opened through one.
             let settings = try OpenSettings(

@@ -36,9 +36,9 @@ Img = namedtuple('Img', 'ver root rootval lsn chain hist pic')
 Hdr = namedtuple('Hdr', 'hseq closed log img ext')
 Frm = namedtuple('Frm', 'log lsn ver n last prev cid marker hist dur')
 Shm = namedtuple('Shm', 'pub C cslot cand sure stop flog frealm pcint log dur tail acked ending bell')
-St = namedtuple('St', 'pages hdr dir logs shm procs wlock klock must failed soft refused bud ncid nlog ro save tampered')
-Bud = namedtuple('Bud', 'commits ckpts kills cuts fails opens closes readers ro tamper')
-# st: 0 not there, 1 alone in opening or closing, 2 open; M: who makes pages beside the writer; A: the position that a reader asks for
+St = namedtuple('St', 'pages hdr dir logs shm procs wlock klock must failed soft refused bud ncid nlog ro save tampered unsaid')   # unsaid: commits that no log tells of
+Bud = namedtuple('Bud', 'commits ckpts kills cuts fails opens closes readers ro tamper plain')
+# st: 0 not there, 1 alone in opening, closing or a life without a log, 2 open; M: who makes pages beside the writer; A: the position that a reader asks for
 Proc = namedtuple('Proc', 'st W K R O M A S')   # S: what the beginning of a slice has seen (one variant)
 
 CLOSED = Proc(0, None, None, None, None, None, None, None)
@@ -124,7 +124,7 @@ def initial(npages, bud):
     h = Hdr(1, True, 0, img, ())
     hdr = ((h, frozenset([h]), False), EMPTY)
     return St(pages, hdr, EMPTY, (), None, (CLOSED, CLOSED), None, None, frozenset(), frozenset(), frozenset(), frozenset(),
-              bud, 1, 1, None, None, False)
+              bud, 1, 1, None, None, False, frozenset())
 
 
 def tree_pages(img):
@@ -171,7 +171,9 @@ def outcomes(s, cut):
                             yield 'the header says that log %s was closed, there is log %s with records' % (H.log, ident), None, slot, ()
                             if any(all(used(f) for f in val(b)) for b in l[2]):
                                 continue
-                        if ident is not None and ident != H.log and lh[2] != H.img.ver and 'leftover_ignored' not in V:
+                        # One that begins at a later version is a newer file's. Commits may have been made beside an earlier one, without a log.
+                        foreign = ident is not None and (lh[2] != H.img.ver if 'unused_at_its_version_only' in V else lh[2] > H.img.ver)
+                        if ident is not None and ident != H.log and foreign and not {'leftover_ignored', 'unused_of_any_version'} & V:
                             yield 'log %s begins at v%d, the header stands at v%d' % (ident, lh[2], H.img.ver), None, slot, ()
                             continue
                         yield None, H.img.rootval[1], slot, ()
@@ -433,7 +435,7 @@ def steps(s, kinds):
         if b.kills:
             add('%s is killed' % who, die(spend(s, kills=1), n))
         if p.st == 1:
-            (opening if p.O[0][0] == 'o' else closing)(s, n, p, who, add)
+            {'o': opening, 'q': plain}.get(p.O[0][0], closing)(s, n, p, who, add)
             continue
         if alone:
             continue
@@ -471,7 +473,8 @@ def steps(s, kinds):
                 add('somebody copies the realm file', s._replace(save=(tuple(x[0] for x in s.pages), tuple(x[0] for x in s.hdr))))
             elif s.dir[0] is not None and len(s.dir[1]) == 1 and len(log_of(s, s.dir[0])[1][1]) == 1:   # it is on the disk
                 one = lambda v: (v, frozenset([v]), False)
-                t = spend(s, tamper=1)._replace(pages=tuple(map(one, s.save[0])), hdr=tuple(map(one, s.save[1])), tampered=True)
+                t = spend(s, tamper=1)._replace(pages=tuple(map(one, s.save[0])), hdr=tuple(map(one, s.save[1])), tampered=True,
+                                                     must=s.must - s.unsaid)
                 add('somebody puts the old copy of the realm file beside the log', t)
             if s.dir[0] is not None:
                 add('somebody deletes the log', spend(s, tamper=1)._replace(dir=EMPTY, tampered=True))
@@ -1107,15 +1110,26 @@ def opening(s, n, p, who, add):
     if pc == 'o2':
         add('%s writes the header that it believes once more' % who, go(write_header(s, slot, s.hdr[slot][0]), 'o2b'))
     elif pc == 'o2b':
-        o = s.hdr[1 - slot][0]
+        o, H = s.hdr[1 - slot][0], s.hdr[slot][0]
         again = isinstance(o, Hdr) and o.hseq in s.refused and 'refused_header_stays' not in V
-        add('%s flushes the realm file' % who, go(flush_realm(s), 'o2c' if again else 'o3'))
+        # A header that names a log which is about to go may be on the disk, though its flush failed.
+        unnamed = H.closed and s.dir[0] not in (None, H.log) and 'unnamed_behind_one_slot' not in V
+        add('%s flushes the realm file' % who, go(flush_realm(s), 'o2c' if again else 'o2e' if unnamed else 'o3'))
+        # A header that never named a log says nothing of one: an earlier release, or an opening without the setting, need not look.
+        if s.bud.plain and H.closed and H.log == 0 and not frames and not again:
+            add('%s flushes the realm file, and looks for no log' % who, go(spend(flush_realm(s), plain=1), 'q1', (slot, H.img, None)))
         if fails:
             add('%s: the flush fails, does not open' % who, bad(flush_realm(spend(s, fails=1), False)))
     elif pc == 'o2c':
         add('%s writes it over the refused header, too' % who, go(write_header(s, 1 - slot, s.hdr[slot][0]._replace(hseq=next_seq(s))), 'o2d'))
     elif pc == 'o2d':
         add('%s flushes the realm file' % who, go(flush_realm(s), 'o3', (1 - slot, frames, img)))
+        if fails:
+            add('%s: the flush fails, does not open' % who, bad(flush_realm(spend(s, fails=1), False)))
+    elif pc == 'o2e':
+        add('%s writes it to the other slot, too' % who, go(write_header(s, 1 - slot, s.hdr[slot][0]), 'o2f'))
+    elif pc == 'o2f':
+        add('%s flushes the realm file' % who, go(flush_realm(s), 'o3'))
         if fails:
             add('%s: the flush fails, does not open' % who, bad(flush_realm(spend(s, fails=1), False)))
     elif pc == 'o3':
@@ -1174,6 +1188,8 @@ def opening(s, n, p, who, add):
     elif pc == 'o8':
         add('%s flushes the directory' % who, go(drop_logs(s._replace(dir=fl(s.dir))), 'o12' if 'header_names_log_first' in V else 'o9'))
     elif pc == 'o9':
+        if s.bud.plain and s.hdr[slot][0].closed:
+            add('%s has it open without a log' % who, go(spend(s, plain=1), 'q1', (slot, img, None)))
         i = s.nlog
         l = (i, wr(EMPTY, ('L', i, img.ver)), (EMPTY,) * HB)
         t = s._replace(nlog=i + 1, dir=(i, s.dir[1] | {i}, True), logs=s.logs + (l,))
@@ -1195,7 +1211,12 @@ def opening(s, n, p, who, add):
     elif pc == 'o13':
         add('%s flushes the header' % who, go(flush_realm(s), 'o9' if 'header_names_log_first' in V else 'o14'))
         if fails:
-            add('%s: the flush of the header fails, does not open' % who, bad(flush_realm(spend(s, fails=1), False)))
+            t = flush_realm(spend(s, fails=1), False)
+            add('%s: the flush of the header fails, does not open' % who, bad(t))
+            o = s.hdr[1 - slot][0]
+            if s.bud.plain and isinstance(o, Hdr) and o.closed:
+                add('%s: the flush of the header fails; who has joined goes on without a log' % who,
+                    go(spend(t, plain=1), 'q1', (1 - slot, o.img, None)))
     elif pc == 'o14':
         img = img._replace(lsn=0, chain=0) if 'create_lazy_header' not in V else img._replace(lsn=0, chain=0)
         if 'create_lazy_header' in V:
@@ -1203,6 +1224,32 @@ def opening(s, n, p, who, add):
         x = Shm(img, img, slot, None, False, False, None, None, None, s.dir[0], 0, 0, 0, False, False)
         t = s._replace(shm=x, refused=frozenset())
         add('%s has it open at v%d' % (who, img.ver), sp(t, n, st=2, O=None))
+
+
+def plain(s, n, p, who, add):
+    """A life without a log, beside whatever stands at its name: page commits, and a mark at the close."""
+    pc, (slot, img, cids) = p.O
+    go = lambda t, pc, slot=slot, img=img, cids=cids: sp(t, n, O=(pc, (slot, img, cids)))
+    H = s.hdr[slot][0]
+    if pc == 'q1':
+        if s.bud.commits:
+            r = make(s, img, (s.ncid,), {img.ver}, img.ver + 1, img.ver)
+            if r:
+                t, new = r
+                add('%s makes the pages of v%d (commit %d), without a log' % (who, new.ver, s.ncid),
+                    go(spend(t, commits=1)._replace(ncid=s.ncid + 1), 'q2', img=new, cids=(s.ncid,)))
+        add('%s writes its mark to the other slot and closes, without a log' % who, die(write_header(s, 1 - slot, H), n))
+        add('%s closes, without a log' % who, die(s, n))
+    elif pc in ('q2', 'q4'):
+        add('%s flushes the realm file' % who, go(flush_realm(s), 'q3' if pc == 'q2' else 'q5'))
+        if s.bud.fails:
+            add('%s: the flush of the realm file fails, writing stops' % who, die(flush_realm(spend(s, fails=1), False), n))
+    elif pc == 'q3':
+        add('%s writes header v%d closed to slot %d' % (who, img.ver, 1 - slot),
+            go(write_header(s, 1 - slot, Hdr(H.hseq + 1, True, H.log, img, ())), 'q4', slot=1 - slot))
+    elif pc == 'q5':
+        add('%s acknowledges v%d (commits %s)' % (who, img.ver, img.hist),
+            go(s._replace(must=s.must | set(img.hist), unsaid=s.unsaid | set(cids)), 'q1', cids=None))
 
 
 # ---- searching -----------------------------------------------------------------------------------------------------------
@@ -1282,8 +1329,8 @@ def walk(cfg, seconds, seed):
     return walks, total, deepest, None, None
 
 
-def B(commits=0, ckpts=0, kills=0, cuts=0, fails=0, opens=1, closes=0, readers=0, ro=0, tamper=0):
-    return Bud(commits, ckpts, kills, cuts, fails, opens, closes, readers, ro, tamper)
+def B(commits=0, ckpts=0, kills=0, cuts=0, fails=0, opens=1, closes=0, readers=0, ro=0, tamper=0, plain=0):
+    return Bud(commits, ckpts, kills, cuts, fails, opens, closes, readers, ro, tamper, plain)
 
 
 
@@ -1317,6 +1364,11 @@ CONFIGS = {
     'the log ended by another process, a flush fails': (B(commits=2, ckpts=1, kills=1, fails=1, opens=3), ('rec', 'take'), 9),
     'the log ended by another process, a life after it': (B(commits=2, kills=2, cuts=1, opens=4), ('rec', 'take'), 9),
     'copies put back after the log went round': (B(commits=5, ckpts=2, kills=1, opens=2, tamper=1), ('rec', 'unfl'), 7),
+    'lives without a log, kills': (B(commits=2, kills=2, opens=4, plain=2), ('rec',), 8),
+    'lives without a log, a kill, a power cut': (B(commits=2, kills=1, cuts=1, opens=4, plain=1), ('rec',), 8),
+    'a log whose naming fails, lives without one': (B(commits=1, kills=1, fails=1, cuts=1, opens=3, plain=2), ('rec',), 8),
+    'a log whose naming fails, another flush fails': (B(commits=1, kills=1, fails=2, cuts=1, opens=3, plain=1), ('rec',), 8),
+    'copies put back beside lives without a log': (B(commits=3, kills=2, opens=3, closes=1, tamper=1, plain=1), ('rec',), 8),
     'stretches without pages, kills': (B(commits=2, kills=2, opens=3), ('late', 'lgroup', 'rec', 'back'), 9),
     'stretches without pages, a power cut': (B(commits=3, ckpts=1, cuts=1, opens=2), ('late', 'lgroup'), 9),
     'stretches without pages, readers of another process': (B(commits=3, kills=1, opens=2, readers=2), ('late',), 9),
@@ -1365,6 +1417,9 @@ UNSAFE = {
     'header_names_log_first': (B(commits=1), ('rec',), 8, 'the header names a log whose name is not durable'),
     'create_lazy_header': (B(commits=1), ('rec',), 8, 'records are acknowledged before the header names their log'),
     'leftover_ignored': (B(commits=1, kills=1, tamper=1), ('rec',), 8, 'a log beside a closed header is thrown away'),
+    'unused_at_its_version_only': (B(commits=1, kills=1, opens=3, plain=1), ('rec',), 8, 'a log without a record that begins before the header is another file\'s'),
+    'unused_of_any_version': (B(commits=1, kills=2, opens=3, closes=1, tamper=1), ('rec',), 8, 'a log without a record is removed, whichever version it begins at'),
+    'unnamed_behind_one_slot': (B(commits=1, kills=1, fails=2, cuts=1, opens=3, plain=1), ('rec',), 8, 'a log that no header names goes when one slot is known to be on the disk'),
     'torn_is_unused': (B(commits=5, ckpts=1, kills=1, tamper=1), ('rec', 'unfl'), 7, 'a log without a whole record counts as being made'),
     'read_only_pins_newest': (B(commits=4, ckpts=2, kills=1, opens=2, ro=1), ('rec',), 9, 'a private replay holds the version it replayed to and not its checkpoint'),
     'lazy_without_rolling_forward': (B(commits=2, kills=1, opens=2), ('lazy',), 9, 'acknowledged versions without pages are not made from the log by the next writer'),

@@ -70,12 +70,20 @@ struct LogAtOpeningTests {
         #expect(try decide(open: false, found(log: Self.otherLog)) == "remove")
     }
 
+    @Test("Rule 34: beside a closed header a log that was never used may begin earlier: commits followed without one")
+    func unnamed() throws {
+        for version in [1, Self.version - 1] {
+            #expect(try decide(open: false, found(log: Self.otherLog, version: version)) == "remove")
+        }
+    }
+
     @Test("Rule 34: any other log beside a closed header is an error")
     func foreign() throws {
         for other in [
-            found(log: Self.otherLog, isUsed: true), found(log: Self.otherLog, version: Self.version - 1),
-            found(log: Self.otherLog, version: Self.version + 1), found(file: Self.otherFile),
-            found(file: Self.otherFile, log: Self.otherLog), .damaged,
+            found(log: Self.otherLog, isUsed: true), found(log: Self.otherLog, version: Self.version + 1),
+            found(log: Self.otherLog, version: Self.version - 1, isUsed: true), found(file: Self.otherFile),
+            found(file: Self.otherFile, log: Self.otherLog),
+            found(file: Self.otherFile, log: Self.otherLog, version: Self.version - 1), .damaged,
         ] {
             let error = #expect(throws: StorageError.self) { try decide(open: false, other) }
             #expect(error?.code == .corrupt)

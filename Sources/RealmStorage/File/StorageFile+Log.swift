@@ -323,12 +323,10 @@ extension StorageFile {
         _ options: StorageOptions,
         _ path: String
     ) throws(StorageError) -> LogAtOpening {
-        guard options.log != nil || header.mark != .none else { return .clean }
         let directory = logDirectory(options, path)
-        var found: LogReader.Found?
-        if let device = try directory.open(forReadingOnly: true) {
-            found = try LogReader.read(device.descriptor, path: directory.path)
-        }
+        let isExpected = options.log != nil || header.mark != .none
+        let found =
+            try isExpected ? findLog(in: directory) : findUnexpectedLog(of: header.identifier, in: directory)
         return try LogAtOpening.decide(
             header.mark,
             version: header.version,
@@ -336,6 +334,22 @@ extension StorageFile {
             found: found,
             path: directory.path
         )
+    }
+
+    private static func findLog(in directory: any LogDirectory) throws(StorageError) -> LogReader.Found? {
+        guard let device = try directory.open(forReadingOnly: true) else { return nil }
+        return try LogReader.read(device.descriptor, path: directory.path)
+    }
+
+    /// The log of a file of which neither the header nor the setting says that it has one; whatever else stands there is the program's.
+    private static func findUnexpectedLog(
+        of file: FileIdentifier,
+        in directory: any LogDirectory
+    ) -> LogReader.Found? {
+        guard let found = try? findLog(in: directory), case .log(let reader) = found, reader.header.file == file else {
+            return nil
+        }
+        return found
     }
 
     /// Has a header that needs no settling be on the disk before a log is removed that it calls closed: as it is, and before anything is
@@ -347,6 +361,21 @@ extension StorageFile {
         guard result.header.confirmedVersion == result.header.version, result.rolledBack == nil else { return }
         try result.header.write(toSlot: result.slot, of: data)
         try data.synchronize()
+    }
+
+    /// Removes a log that a header does without that is on the disk.
+    ///
+    /// Under what stands in the other slot, as the mark of a close, the disk may have a header that names the log: its flush failed, and a
+    /// later one that failed lost what was written over it. So that slot is written, too, and flushed.
+    static func removeLog(
+        besides result: HeaderRecovery.Result,
+        _ options: StorageOptions,
+        _ path: String,
+        in data: any StorageDevice
+    ) throws(StorageError) {
+        try result.header.write(toSlot: 1 - result.slot, of: data)
+        try data.synchronize()
+        try logDirectory(options, path).remove()
     }
 
     /// Has the header that is believed be on the disk before anything else is written, and in the other slot, too.

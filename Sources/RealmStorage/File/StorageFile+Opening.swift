@@ -79,12 +79,8 @@ extension StorageFile {
                 }
                 let readsLog = options.log != nil && !data.isReadOnly && options.durability == .flushed
                 var result = try recover(data, reservation, path, refused: past.refused, readsLog: readsLog)
-                if !data.isReadOnly { try result.header.features.requireWritable(path) }
-                if !data.isReadOnly, options.durability == .none {
-                    // Others may have been told that the version before is durable, and whoever joins takes this one for that: what is
-                    // found is flushed, where it was not closed. What this instance commits itself is not.
-                    try HeaderRecovery.settle(&result, mapping: reservation.mapping, in: data)
-                } else if !data.isReadOnly {
+                if !data.isReadOnly {
+                    try result.header.features.requireWritable(path)
                     // What cannot be opened stays as it is.
                     let found = try findLog(of: result.header, options, path)
                     if case .replay(let reader) = found {
@@ -92,8 +88,10 @@ extension StorageFile {
                         try settleBeforeReplay(&result, in: data)
                     } else {
                         if case .remove = found { try settleBeforeRemoval(of: result, in: data) }
+                        // Without durability, too: others may have been told that the version before is durable, and whoever joins takes this
+                        // one for that. What is found is flushed, where it was not closed; what this instance commits itself is not.
                         try HeaderRecovery.settle(&result, mapping: reservation.mapping, in: data)
-                        if case .remove = found { try logDirectory(options, path).remove() }
+                        if case .remove = found { try removeLog(besides: result, options, path, in: data) }
                     }
                 }
                 result.header.sequence = max(result.header.sequence, result.sequence)

@@ -7,7 +7,7 @@ enum LogAtOpening {
     case clean
     /// The log holds what was committed behind the header's version, as far as it goes.
     case replay(LogReader)
-    /// The log is of no use any more, or not yet: it is removed.
+    /// The log is of no use any more, or never was: it is removed.
     case remove
 
     /// Decides.
@@ -54,8 +54,9 @@ enum LogAtOpening {
         let header = reader.header
         if header.file == file, header.log == mark.log { return mark.isOpen ? .replay(reader) : .remove }
         if mark.isOpen { throw foreign(header, mark, file, path) }
-        // The header that is to name it was never written.
-        if header.file == file, header.version == version, reader.isUnused { return .remove }
+        // The header that is to name it was never written, or failed. What was committed since was committed without a log; one that begins at
+        // a later version is of a newer state of the file.
+        if header.file == file, header.version <= version, reader.isUnused { return .remove }
         throw foreign(header, mark, file, path)
     }
 

@@ -1,6 +1,7 @@
 import Dispatch
 import RealmModel
 import RealmStorage
+import Synchronization
 
 /// The end of an in-memory realm, the last realm of which was closed.
 ///
@@ -9,13 +10,25 @@ import RealmStorage
 extension RealmCoordinator {
     /// A program closed a realm of this file.
     func realmWasClosed() {
-        guard isTemporary else { return }
+        guard isTemporary else { return endLogUnlessNeeded() }
         let coordinator = WeakReference(self)
         // Whoever lets go of a version may have been the last to use the file, or leave pages that only he read.
         file.callWhenVersionIsFreed { coordinator.object?.lookWhetherUsed() }
         // At once, so that the next opening begins the next life.
         _ = endUnlessUsed()
         lookWhetherUsed()
+    }
+
+    /// Ends the log where the last realm was closed, and no frozen copy or reference needs the file.
+    ///
+    /// The last of those that hold it would do so later: the thread that flushed a commit, one that reads for a verification. The process
+    /// may have ended by then.
+    private func endLogUnlessNeeded() {
+        guard file.keepsLog, file.isOfThisProcess, isLeft, copyCount.load(ordering: .sequentiallyConsistent) == 0 else {
+            return
+        }
+        writes.letGoOfKept()
+        file.closeLogUnlessWritten()
     }
 
     private func lookWhetherUsed() {

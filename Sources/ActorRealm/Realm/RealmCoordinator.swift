@@ -73,6 +73,8 @@ final class RealmCoordinator: Sendable {
         stopThreads()
         // A thread that makes one keeps the file open.
         file.endCheckpoint()
+        // A thread that has something to do with the file yet may do so when the process ends.
+        file.closeLogUnlessWritten()
         temporary?.remove()
     }
 

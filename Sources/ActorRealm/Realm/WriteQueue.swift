@@ -400,22 +400,23 @@ struct WriteQueue<Isolation: Hashable> {
     mutating func keepEnded(at now: UInt64) -> Actions {
         isKeepTimed = false
         guard case .kept(let idle) = lock else { return Actions() }
-        return isAlone && mayKeep && !isContended && now >= idle && now - idle < keepStep ? keep() : letGo()
+        return isAlone && mayKeep && !isContended && now >= idle && now - idle < keepStep ? keep() : letGoOfKept()
     }
 
     /// Nobody will say that the time to keep the lock has passed.
     mutating func keepRefused() -> Actions {
         isKeepTimed = false
-        return letGo()
+        return letGoOfKept()
     }
 
     /// Gives the lock back if it is only kept, and keeps it no more.
     mutating func endKeeping() -> Actions {
         mayKeep = false
-        return letGo()
+        return letGoOfKept()
     }
 
-    private mutating func letGo() -> Actions {
+    /// Gives the lock back if it is only kept.
+    mutating func letGoOfKept() -> Actions {
         guard case .kept = lock else { return Actions() }
         lock = .free
         return Actions(lock: .release)

@@ -300,9 +300,22 @@ extension StorageFile {
         guard openLog != nil, let lock, ForkDetector.generation == forkGeneration,
             state.withLock({ $0.stopped == nil }), (try? lock.tryLockForWriting()) == true
         else { return }
+        closeOwnLog(lock)
+        lock.unlockForWriting()
+    }
+
+    /// The same when nobody is to write any more, while threads have something to do with the file yet.
+    ///
+    /// Waits for nobody's turn: where somebody has it, whoever lets go of the file last ends the log.
+    package func closeLogUnlessWritten() {
+        guard keepsLog, (try? tryLockForWriting()) == true else { return }
+        if openLog != nil, let lock, !hasStopped { closeOwnLog(lock) }
+        unlockForWriting()
+    }
+
+    private func closeOwnLog(_ lock: LockFile) {
         // Another process may have ended it, and written.
         if lock.logState == .open, lock.newestVersion == state.withLock({ $0.published.version }) { try? closeLog() }
-        lock.unlockForWriting()
     }
 
     // MARK: Opening

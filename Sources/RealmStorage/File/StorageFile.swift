@@ -24,7 +24,7 @@ package final class StorageFile: Sendable {
         alignment: pageByteCount
     )
     /// The log, while one is open.
-    // Used by the thread that publishes, and by the last one that has the file.
+    // Used by the thread that publishes, by whoever has the turn to write otherwise, and by the last one that has the file.
     nonisolated(unsafe) var openLog: CommitLog?
     /// Whether a log of an earlier life is being applied: the published header names it, and the lock file does not.
     // Before anybody else has the file.

@@ -23,6 +23,7 @@ struct WriteQueueTests {
         func keepEnded(at now: UInt64) -> Actions { queue.keepEnded(at: now) }
         func keepRefused() -> Actions { queue.keepRefused() }
         func endKeeping() -> Actions { queue.endKeeping() }
+        func letGoOfKept() -> Actions { queue.letGoOfKept() }
         var isContended: Bool {
             get { queue.isContended }
             set { queue.isContended = newValue }
@@ -324,6 +325,20 @@ struct WriteQueueTests {
         let (last, _) = queue.enqueue(.synchronous, isolation: 1, at: 103)
         #expect(queue.keepEnded(at: 202) == Queue.Actions(), "what follows the writer is not known yet")
         #expect(queue.finish(last, .nothing, at: 203) == Queue.Actions(lock: .release), "the pause was too long")
+    }
+
+    @Test("A lock that is kept is given back where the last realm is closed, and kept again behind later writes")
+    func keptLockIsLeft() {
+        let queue = queueThatKeeps()
+        #expect(queue.letGoOfKept() == Queue.Actions(lock: .release) && !queue.holdsLock)
+        #expect(queue.letGoOfKept() == Queue.Actions())
+        let (writer, actions) = queue.enqueue(.synchronous, isolation: 1, at: 5)
+        #expect(actions == Queue.Actions(lock: .acquire))
+        #expect(queue.letGoOfKept() == Queue.Actions(), "it is being taken")
+        #expect(queue.lockAcquired(at: 5).grant == writer)
+        #expect(queue.letGoOfKept() == Queue.Actions(), "somebody writes")
+        #expect(queue.finish(writer, .nothing, at: 6) == Queue.Actions(), "its end is on the way")
+        #expect(queue.holdsLock)
     }
 
     @Test("A lock that is kept is given back when nobody writes, when another process comes, and at the close")

@@ -1497,7 +1497,7 @@ def main(args):
         return 0
     if args and args[0] == 'walk':
         seed = int(args[2]) if len(args) > 2 else int(time.time())
-        big = (B(commits=14, ckpts=6, kills=3, cuts=2, fails=1, opens=9, closes=2, readers=3, ro=1),
+        big = (B(commits=14, ckpts=6, kills=3, cuts=2, fails=1, opens=9, closes=2, readers=3, ro=1, plain=2),
                ALL + ('lazy', 'sync', 'late', 'lunfl', 'lgroup', 'back'), (7, 9, 11))
         w, n, deep, e, trace = walk(big, float(args[1]), seed)
         print('seed %d: %d walks, %d steps, longest %d: %s' % (seed, w, n, deep, e or 'no violation'))

@@ -6,6 +6,9 @@ import RealmStorage
 /// Unlike a ``ThreadSafeReference`` it pins no version and works for as long as the file exists; keys are never used
 /// again for other objects. It means something only together with its file.
 ///
+/// Store it outside of the realm when its object is committed: where the transaction that made the object is rolled back, and the power is
+/// cut before the next commit that changes the class, another object may get the key.
+///
 /// ```swift
 /// let reference = ObjectReference(to: todo)
 /// await worker.finish(reference)      // realm.resolve(reference)?.isDone = true

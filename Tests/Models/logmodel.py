@@ -1233,7 +1233,7 @@ def plain(s, n, p, who, add):
     H = s.hdr[slot][0]
     if pc == 'q1':
         if s.bud.commits:
-            r = make(s, img, (s.ncid,), {img.ver}, img.ver + 1, img.ver)
+            r = make(s, img, (s.ncid,), pins(s, img), img.ver + 1, img.ver)
             if r:
                 t, new = r
                 add('%s makes the pages of v%d (commit %d), without a log' % (who, new.ver, s.ncid),

@@ -154,8 +154,8 @@ struct UnnamedLogTests {
         var operations = recorder.operations
         if way.options().log == nil {
             // Nothing notes what is done to a log without the setting: it goes behind the last flush.
-            let last = try #require(operations.lastIndex { if case .synchronize = $0 { true } else { false } })
-            operations.insert(.remove, at: last + 1)
+            let flush = operations.lastIndex { if case .synchronize = $0 { true } else { false } }
+            operations.insert(.remove, at: try #require(flush) + 1)
         }
         var disk = PowerCutDisk(realm: files.realm, log: files.log)
         var random = SplitMix64(seed: 34)

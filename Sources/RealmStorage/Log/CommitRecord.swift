@@ -26,6 +26,8 @@ package struct CommitRecord: Sendable, Equatable {
         case schema = 2
         /// The version is in the pages of the file; the record only names it.
         case pages = 3
+        /// Nothing was committed: the log is durable up to what the frame says. The next record takes its place.
+        case durable = 4
     }
 
     /// The place of a record: it is valid there and nowhere else.

@@ -19,6 +19,28 @@ package struct LogOptions: Sendable {
 
     /// Runs what is done beside commits, one after the other; in the way of the commit, unless it says otherwise.
     package var runBeside: @Sendable (Work, @escaping @Sendable () -> Void) -> Void = { $1() }
+    /// Tells the time, and calls functions later, on no thread that a commit waits for.
+    package struct Clock: Sendable {
+        /// The time, in nanoseconds; never before the one that was told last.
+        package var now: @Sendable () -> UInt64
+        /// Calls a function in so many nanoseconds, and never within this call; false when it will not be called.
+        package var wake: @Sendable (UInt64, @escaping @Sendable () -> Void) -> Bool
+
+        package init(
+            now: @escaping @Sendable () -> UInt64,
+            wake: @escaping @Sendable (UInt64, @escaping @Sendable () -> Void) -> Bool
+        ) {
+            self.now = now
+            self.wake = wake
+        }
+    }
+
+    /// Without one nothing is done behind the last commit until the close.
+    package var clock: Clock?
+    /// So many nanoseconds behind the last commit the log says how far it is durable.
+    package var notePatience: UInt64 = 20_000_000
+    /// So many nanoseconds behind the last commit a checkpoint is begun.
+    package var checkpointPatience: UInt64 = 1_000_000_000
     /// Where the log of a realm file stands; another place in tests.
     package var makeDirectory: @Sendable (String) -> any LogDirectory = { LogFile(besides: $0) }
     /// Applies the records that an opening finds inside one transaction, and prepares its commit.

@@ -95,6 +95,27 @@ import Testing
         #expect(error?.code == .corrupt)
     }
 
+    @Test("A note of how far a log is durable has the bytes that the page describes, and is no record of a version")
+    func durableRecord() throws {
+        let bytes = try Self.bytes("1-durable.record")
+        let found = try bytes.withUnsafeBytes { try CommitRecord.read($0, at: Self.place(8192)) }
+        guard case .record(let record, _, let end) = found else {
+            throw StorageError(.corrupt, "The file holds no record")
+        }
+        #expect(record.kind == .durable && record.durableOffset == 8100)
+        #expect(record.version == 7 && record.position == 6 && record.content.isEmpty)
+        #expect(end == 8192 + UInt64(CommitRecord.headerByteCount))
+        try requireEqual(record.encoded(at: Self.place(8192)).bytes, "1-durable.record")
+        let database = try GoldenRecords.base()
+        try database.file.lockForWriting()
+        defer { database.file.unlockForWriting() }
+        let transaction = try database.file.beginWrite()
+        defer { transaction.rollback() }
+        transaction.isReplay = true
+        let error = #expect(throws: StorageError.self) { try LogReplay.apply([record], in: transaction) }
+        #expect(error?.code == .corrupt)
+    }
+
     // MARK: Logs
 
     /// Appends five records, and returns the place behind the third one, from which on the ring is used again.

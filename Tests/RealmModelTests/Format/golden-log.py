@@ -330,7 +330,7 @@ def one_note(number, stamp):
 FILE = struct.pack("<QQ", 0x46494C4546494C45, 0x0F1E2D3C4B5A6978)
 LOG = struct.pack("<QQ", 0x1122334455667788, 0x99AABBCCDDEEFF00)
 CHAIN = 0xC4A1C4A1C4A1C4A1
-CHANGES, SCHEMA, PAGES = 1, 2, 3
+CHANGES, SCHEMA, PAGES, DURABLE = 1, 2, 3, 4
 
 
 def frame(kind, position, version, durable, content, offset, previous):
@@ -386,8 +386,9 @@ def files():
     log.append((CHANGES, 8, 9, one_change(5, 2, 6, 0, b"around the end of the ring")))
     made["1-reused.log"] = log.file()
     made["1-schema.record"] = frame(SCHEMA, 5, 6, 0, another_schema(2, 6), 4096, CHAIN)[0]
-    # No release makes such a one.
+    # No release makes one with a heading.
     made["1-pages.record"] = frame(PAGES, 6, 7, 0, heading(-1, identity(9), 2), 8192, CHAIN)[0]
+    made["1-durable.record"] = frame(DURABLE, 6, 7, 8100, b"", 8192, CHAIN)[0]
     return made
 
 

@@ -55,6 +55,8 @@ struct LogCrashTests {
                 }
                 try file.publish(commits)
                 recorder.append(.acknowledged(version: commits[commits.count - 1].version))
+                // Nobody has committed for a while.
+                if Int.random(in: 0..<3, using: &random) == 0 { file.noteDurableOffset() }
                 if isStepping {
                     for _ in 0..<Int.random(in: 0...2, using: &random) { _ = file.takeCheckpointStep() }
                 }

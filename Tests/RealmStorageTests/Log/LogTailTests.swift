@@ -186,6 +186,62 @@ struct LogTailTests {
         #expect(throws: StorageError.self) { try SmallLog.tail(of: image, from: header.beginning, version: 1) }
     }
 
+    @Test("Rule 27: what notes how far the log is durable is no record, and that what it tells of is missing is damage")
+    func note() throws {
+        let small = try SmallLog(in: folder)
+        for version in UInt64(2)...3 {
+            try small.log.append([SmallLog.entry(version)])
+            try small.log.flush()
+        }
+        let end = small.log.end
+        try small.log.note(.durable, version: 3, position: 2)
+        #expect(small.log.end == end)
+        let whole = try small.image()
+        let tail = try SmallLog.tail(of: whole, from: small.header.beginning, version: 1)
+        #expect(tail.records.map(\.version) == [2, 3])
+        #expect(tail.end == end)
+        for byte in 0..<CommitRecord.headerByteCount + 100 {
+            var image = whole
+            image[LogHeader.blockByteCount * 2 + byte] ^= 0x10
+            let error = #expect(throws: StorageError.self, "byte \(byte)") {
+                try SmallLog.tail(of: image, from: small.header.beginning, version: 1)
+            }
+            #expect(error?.code == .corrupt)
+        }
+        // Damage to the note itself has no effect, nor has it for the record that takes its place.
+        for byte in 0..<CommitRecord.headerByteCount {
+            var image = whole
+            image[LogHeader.blockByteCount * 3 + byte] ^= 0x10
+            let tail = try SmallLog.tail(of: image, from: small.header.beginning, version: 1)
+            #expect(tail.records.map(\.version) == [2, 3], "byte \(byte)")
+        }
+        try small.log.append([SmallLog.entry(4)])
+        #expect(try small.versions() == [2, 3, 4])
+        let appended = try small.image()
+        try small.log.note(.durable, version: 4, position: 3)
+        #expect(try small.image() == appended, "nothing is said of what is not flushed")
+    }
+
+    @Test("Rule 20: the record of a version that is kept as pages stands behind that version only, and tells of it")
+    func pages() throws {
+        let small = try SmallLog(in: folder)
+        try small.log.append([SmallLog.entry(2)])
+        try small.log.flush()
+        let point = small.log.pointBehindPages
+        small.log.goOn(at: point)
+        try small.log.note(.pages, version: 3, position: 2)
+        let reader = try SmallLog.reader(small.image())
+        let tail = try reader.tail(from: point, version: 3)
+        #expect(tail.records.isEmpty)
+        #expect(tail.end == point)
+        for (start, version) in [(point, UInt64(2)), (small.header.beginning, 1)] {
+            let error = #expect(throws: StorageError.self) { try reader.tail(from: start, version: version) }
+            #expect(error?.code == .corrupt)
+        }
+        try small.log.append([SmallLog.entry(4)])
+        #expect(try small.versions(from: point, version: 3) == [4])
+    }
+
     @Test("Rule 9: the place of the first record that failed is the end of the log, whatever stands there")
     func refused() throws {
         let small = try SmallLog(in: folder)

@@ -57,6 +57,7 @@ struct OpenSettings: Sendable {
             var log = LogOptions(replay: LogReplay.apply)
             let thread = DedicatedThread(name: "realm-log")
             log.runBeside = { thread.performOrRun($1) }
+            log.clock = LogOptions.Clock(now: configuration.clock.now, wake: configuration.clock.wake)
             configuration.adjustLog?(&log)
             options.log = log
         }

@@ -8,8 +8,8 @@ import Synchronization
 extension StorageFile {
     /// Chooses the published version for a checkpoint, and has it made beside the next commits.
     ///
-    /// To be called by the thread that publishes, behind a publishing: no transaction has begun on a later published version, so that
-    /// none has used pages again that this version needs, and none will.
+    /// To be called by whoever has the log's turn, when nothing is being published: no transaction has begun on a later published version,
+    /// so that none has used pages again that this version needs, and none will.
     func beginCheckpoint() {
         guard let log = options.log, let lock else { return }
         let isBegun = checkpoint.withLock { course in
@@ -19,6 +19,11 @@ extension StorageFile {
             guard published.version > checkpointVersion.load(ordering: .relaxed),
                 (try? lock.tryLockForCheckpoint()) == true
             else { return false }
+            // Another process may have ended the log since the last commit: it has that lock while it does.
+            guard lock.logState == .open else {
+                lock.unlockForCheckpoint()
+                return false
+            }
             candidateVersion.store(published.version, ordering: .sequentiallyConsistent)
             let header = checkpointHeader(of: published, published.mark)
             return course.choose(CheckpointCourse.Candidate(header: header, slot: 1 - slot))
@@ -41,6 +46,7 @@ extension StorageFile {
     /// The same, for the last one that uses the file: no thread keeps it open behind this.
     package func endCheckpoint() {
         guard ForkDetector.generation == forkGeneration else { return }
+        logRest?.silence()
         finishCheckpoint()
         checkpointErrand.withLock { $0?.object }?.giveUp()
         // A commit under way may have begun another one, whose errand was just given up.

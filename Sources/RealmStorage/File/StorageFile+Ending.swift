@@ -30,6 +30,8 @@ extension StorageFile {
     ///
     /// No transaction is open, nobody waits or watches, and every prepared commit has been published.
     package func endUse(because error: StorageError) {
+        // Whoever was at it in the parent is not there in a child.
+        if isOfThisProcess { logRest?.silence() }
         // Behind the giving back of the place another process may end the log, and write to the same slot.
         finishCheckpoint()
         closeLogAtEnd()

@@ -141,10 +141,11 @@ extension StorageFile {
                 // It is over where nothing runs beside the commits.
                 releaseBehindCheckpoint()
             }
+            logRest?.commit(to: self)
         case .pages(let mark):
             guard mark.isOpen else { break }
-            openLog.goOn(at: mark.point)
             checkpointVersion.store(plan.header.version, ordering: .releasing)
+            logRest?.forget()
         }
     }
 
@@ -155,6 +156,10 @@ extension StorageFile {
     /// The caller has the turn to write, no transaction is open, and every prepared commit has been published.
     func closeLog() throws(StorageError) {
         if let lock { try followLog(lock) }
+        try logTurn.withLock { (_) throws(StorageError) in try closeOwnLog() }
+    }
+
+    private func closeOwnLog() throws(StorageError) {
         guard let log = openLog?.header.log else { return try removeClosedLog() }
         // It would say that the log goes on.
         finishCheckpoint()
@@ -231,10 +236,12 @@ extension StorageFile {
         let isOwn = checkpointVersion.load(ordering: .sequentiallyConsistent) != 0
         switch lock.logState {
         case .open where isOwn: break
-        case .none: if isOwn { forgetLog() }
+        case .none: if isOwn { logTurn.withLock { _ in forgetLog() } }
         case .open, .ending:
-            forgetLog()
-            try endLogOfOthers(lock)
+            try logTurn.withLock { (_) throws(StorageError) in
+                forgetLog()
+                try endLogOfOthers(lock)
+            }
         }
     }
 
@@ -300,7 +307,7 @@ extension StorageFile {
         guard openLog != nil, let lock, ForkDetector.generation == forkGeneration,
             state.withLock({ $0.stopped == nil }), (try? lock.tryLockForWriting()) == true
         else { return }
-        closeOwnLog(lock)
+        endOwnLog(lock)
         lock.unlockForWriting()
     }
 
@@ -309,11 +316,11 @@ extension StorageFile {
     /// Waits for nobody's turn: where somebody has it, whoever lets go of the file last ends the log.
     package func closeLogUnlessWritten() {
         guard keepsLog, (try? tryLockForWriting()) == true else { return }
-        if openLog != nil, let lock, !hasStopped { closeOwnLog(lock) }
+        if openLog != nil, let lock, !hasStopped { endOwnLog(lock) }
         unlockForWriting()
     }
 
-    private func closeOwnLog(_ lock: LockFile) {
+    private func endOwnLog(_ lock: LockFile) {
         // Another process may have ended it, and written.
         if lock.logState == .open, lock.newestVersion == state.withLock({ $0.published.version }) { try? closeLog() }
     }

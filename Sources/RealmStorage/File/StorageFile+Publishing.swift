@@ -24,6 +24,20 @@ extension StorageFile {
     ) throws(StorageError) -> Snapshot? {
         guard let last = commits.last, let lock else { return nil }
         guard writer.withLock({ box in box.prepared.contains { $0 === last } }) else { throw lostBase }
+        if options.log == nil { return try publish(commits, last, pinning: isPinned, lock) }
+        // Nothing is done to the log meanwhile because no commit followed the last one.
+        return try logTurn.withLock { (_) throws(StorageError) in
+            try publish(commits, last, pinning: isPinned, lock)
+        }
+    }
+
+    /// The same for whoever has the log's turn, where there may be one.
+    private func publish(
+        _ commits: [PreparedCommit],
+        _ last: PreparedCommit,
+        pinning isPinned: Bool,
+        _ lock: LockFile
+    ) throws(StorageError) -> Snapshot? {
         try carryOver()
         return try publish(commits, last, pinning: isPinned, by: chooseWay(for: commits), lock)
     }
@@ -71,6 +85,7 @@ extension StorageFile {
             if plan.entries == nil { state.slot = plan.slot }
             return isPinned && pinPublished(&state, lock)
         }
+        goOnInLog(behindPagesOf: plan)
         if openLog != nil, plan.isBesideLog { publishImage(lock) }
         lock.publish(last.version)
         if plan.flushesHeader { confirm(plan.header, inSlot: slot) }

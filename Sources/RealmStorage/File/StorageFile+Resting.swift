@@ -1,5 +1,50 @@
+import Synchronization
+
 /// What is done to a log when no commit follows.
 extension StorageFile {
-    /// Has the log say how far it is durable.
-    func noteDurableOffset() {}
+    /// Does what is to be done behind the last commit, on the thread of an alarm, and waits for nobody.
+    ///
+    /// - Returns: Whether it is done, or need not be: nobody uses the log just now, or makes a checkpoint of something older.
+    func perform(_ work: LogRest.Work) -> Bool {
+        let isDone = logTurn.withLockIfAvailable { _ in
+            guard isAheadOfCheckpoint else { return true }
+            switch work {
+            case .note: noteDurableOffset()
+            case .checkpoint:
+                if checkpoint.withLock({ $0.next != nil }) { return false }
+                beginCheckpoint()
+            }
+            return true
+        }
+        return isDone ?? false
+    }
+
+    /// Whether the newest version is in this process's log, and not in a checkpoint.
+    private var isAheadOfCheckpoint: Bool {
+        let (version, isStopped) = state.withLock { ($0.published.version, $0.stopped != nil) }
+        // Another process may have ended the log.
+        return openLog != nil && !isStopped && lock?.logState == .open
+            && version > checkpointVersion.load(ordering: .sequentiallyConsistent)
+    }
+
+    /// Has the log say how far it is durable, for whoever has its turn.
+    ///
+    /// Until this is on the disk, or a checkpoint, damage to the last record looks like the torn end of a flush.
+    func noteDurableOffset() {
+        guard let openLog else { return }
+        let published = state.withLock { $0.published }
+        // Nobody relies on it, and the next record is written over whatever stands there.
+        try? openLog.note(.durable, version: published.version, position: published.numbers.position)
+    }
+
+    /// Goes on in the log behind a commit that is kept as pages, and says there that its version is in the file, where an older copy of the file
+    /// would have the log end.
+    ///
+    /// Its header is on the disk, and nobody has been told of it.
+    func goOnInLog(behindPagesOf plan: PublishingPlan) {
+        guard let openLog, case .pages(let mark) = plan.way, mark.isOpen else { return }
+        openLog.goOn(at: mark.point)
+        // As above.
+        try? openLog.note(.pages, version: plan.header.version, position: plan.header.numbers.position)
+    }
 }

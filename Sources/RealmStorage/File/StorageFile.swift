@@ -24,7 +24,7 @@ package final class StorageFile: Sendable {
         alignment: pageByteCount
     )
     /// The log, while one is open.
-    // Used by the thread that publishes, by whoever has the turn to write otherwise, and by the last one that has the file.
+    // Used by whoever has its turn, and by the last one that has the file.
     nonisolated(unsafe) var openLog: CommitLog?
     /// Whether a log of an earlier life is being applied: the published header names it, and the lock file does not.
     // Before anybody else has the file.
@@ -40,7 +40,7 @@ package final class StorageFile: Sendable {
     /// Held by whoever uses the log: publishes, ends it, or does what is to be done behind the last commit.
     let logTurn = Mutex(())
     /// What is done when no commit follows; nil where nothing is.
-    let logRest: LogRest? = nil
+    let logRest: LogRest?
     /// Who was told to make the last one.
     let checkpointErrand = Mutex<WeakReference<CheckpointErrand>?>(nil)
     /// Held during a flush of the realm file beside an open log; the failure of one.
@@ -210,6 +210,7 @@ package final class StorageFile: Sendable {
         self.lock = lock
         verifier = PageVerifier(reservation: reservation, path: path)
         rolledBackVersion = recovered.rolledBack
+        logRest = LogRest(options.log)
         state = Mutex(State(published: recovered.header, slot: recovered.slot, byteCount: byteCount))
         let pageCount = min(recovered.header.pageCount, UInt64(reservation.pageCapacity))
         reservation.verified[0].store(UInt32(pageCount), ordering: .releasing)

@@ -120,8 +120,30 @@ package final class CommitLog {
         isFlushed = true
     }
 
-    /// Says, where the next record goes, which takes its place, up to where the log is durable.
-    func note(_ kind: CommitRecord.Kind, version: UInt64, position: UInt64) throws(StorageError) {}
+    /// Says, where the next record goes, which takes its place, up to where the log is durable; nothing where something was appended
+    /// that is not, or where there is no room.
+    ///
+    /// It is not flushed.
+    ///
+    /// - Parameters:
+    ///   - kind: What else it says: ``CommitRecord/Kind/durable`` or ``CommitRecord/Kind/pages``.
+    ///   - version: The newest version.
+    ///   - position: The number of its record.
+    /// - Throws: What the device says; the log goes on all the same.
+    func note(_ kind: CommitRecord.Kind, version: UInt64, position: UInt64) throws(StorageError) {
+        guard isFlushed, hasRoom(forContents: CollectionOfOne(0)) else { return }
+        let record = CommitRecord(
+            kind: kind,
+            isLastOfVersion: true,
+            position: position,
+            version: version,
+            durableOffset: durable.offset
+        )
+        let place = CommitRecord.Place(log: header.log, offset: nextOffset, previous: end.chain)
+        buffer = try record.encoded(at: place).bytes
+        pad(to: LogHeader.blockByteCount)
+        try write(at: place.offset)
+    }
 
     /// Gives back what lies before a checkpoint whose header was flushed with success; nothing for a place that is not in the log.
     ///

@@ -24,7 +24,7 @@ package struct CommitRecord: Sendable, Equatable {
         case changes = 1
         /// Another schema, and the rows of the tables that it rewrote.
         case schema = 2
-        /// The version is in the pages of the file; the record only names it.
+        /// The version is in the pages of the file; the record only names it, and the next one takes its place.
         case pages = 3
         /// Nothing was committed: the log is durable up to what the frame says. The next record takes its place.
         case durable = 4

@@ -149,6 +149,17 @@ package struct LogReader {
                 guard max(record.version, record.position) < FileHeader.greatestWrittenVersion else {
                     throw StorageError(.corrupt, "A commit record in the log has numbers that no commit has")
                 }
+                // No record: the next one takes the place of either.
+                if record.kind == .durable { break reading }
+                if record.kind == .pages {
+                    guard record.version == version, tail.records.isEmpty else {
+                        throw StorageError(
+                            .corrupt,
+                            "The log says that version \(record.version) is in the realm file, which ends at version \(version)"
+                        )
+                    }
+                    break reading
+                }
                 version = record.version
                 tail.records.append(record)
                 tail.end = end

@@ -1,3 +1,4 @@
+import Foundation
 import RealmModel
 import RealmStorage
 import Synchronization

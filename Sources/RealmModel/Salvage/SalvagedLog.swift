@@ -23,7 +23,7 @@ struct SalvagedLog {
         var failing = records.count + 1
         var count = records.count
         while count > 0 {
-            switch SalvagedLog.attempt(records.prefix(count), on: file) {
+            switch SalvagedLog.attempt(records.prefix(count), upTo: records[count - 1], on: file) {
             case .fits(let transaction, let root):
                 fitting = count
                 guard fitting + 1 == failing else {
@@ -55,8 +55,11 @@ struct SalvagedLog {
         case fails(applied: Int, StorageError)
     }
 
-    private static func attempt(_ records: ArraySlice<CommitRecord>, on file: DamagedFile) -> Attempt {
-        guard let last = records.last else { preconditionFailure("There are records to be applied.") }
+    private static func attempt(
+        _ records: ArraySlice<CommitRecord>,
+        upTo last: CommitRecord,
+        on file: DamagedFile
+    ) -> Attempt {
         let transaction = file.beginReplay(upTo: last)
         var applied = 0
         do {

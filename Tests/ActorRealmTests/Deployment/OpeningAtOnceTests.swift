@@ -56,6 +56,8 @@ struct OpeningAtOnceTests {
                 realm.create(Release1.Item.self, value: ["id": 1, "n": 7, "a": "a of 1", "b": "b of 1"])
             }
         }
+        // Its file is no gated one, and would be used on.
+        while RealmRegistry.shared.existing(at: path) != nil { await Task.yield() }
         let gate = GatedDevice.Control()
         var configuration = OutdatedRealmTests.second(path)
         configuration.durability = .flushed

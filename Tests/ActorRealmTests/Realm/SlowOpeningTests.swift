@@ -132,22 +132,26 @@ struct SlowOpeningTests {
 
     /// Whether a task that is cancelled while it waits for another opening ends before that.
     static func endsWhenCancelled(besideOpeningOf path: String) async throws -> Bool {
-        let found = try await found(besideOpeningOf: path) { configuration -> (Bool, Task<Void, any Error>) in
+        let found = try await found(besideOpeningOf: path) { configuration -> (Bool, Openings) in
             let begun = DispatchSemaphore(value: 0)
-            let task = opening(configuration, begun)
+            // This one has a thread, and waits there.
+            let first = opening(configuration, begun)
             begun.wait()
-            // It waits then, or does so soon: who is cancelled before ends anyway.
             usleep(500_000)
+            let second = opening(configuration, begun)
+            begun.wait()
+            while OpeningScheduler.shared.waitingCount(at: path) == 0 { usleep(10_000) }
             let ended = DispatchSemaphore(value: 0)
             Task.detached {
-                _ = await task.result
+                _ = await second.result
                 ended.signal()
             }
-            task.cancel()
-            return (ended.wait(timeout: .now() + 30) == .success, task)
+            second.cancel()
+            return (ended.wait(timeout: .now() + 300) == .success, [first, second])
         }
-        guard let (ends, task) = found else { return false }
-        await #expect(throws: CancellationError.self) { try await task.value }
+        guard let (ends, openings) = found else { return false }
+        try await openings[0].value
+        await #expect(throws: CancellationError.self) { try await openings[1].value }
         return ends
     }
 

@@ -197,13 +197,17 @@ extension Decimal128: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, Ex
                 )
             }
             self.number = number
-        } else if let integer = try? container.decode(Int64.self) {
+            return
+        }
+        // A decoder that knows Foundation's decimals has all digits of them. It has integers of numbers with digits behind the point, too,
+        // where a binary number has no room for these.
+        let exact = (try? container.decode(Decimal.self)).flatMap { $0.isNaN ? nil : $0 }
+        if let integer = try? container.decode(Int64.self), exact == nil || exact == Decimal(integer) {
             number = DecimalNumber(integer)
         } else {
             let nearest = DecimalNumber(try container.decode(Double.self))
-            // A decoder that knows Foundation's decimals has more digits of them than of a binary number.
-            let exact = (try? container.decode(Decimal.self)).map { Decimal128($0).number }
-            number = exact.map { $0 == nearest || $0.isNaN ? nearest : $0 } ?? nearest
+            let known = exact.map { Decimal128($0).number } ?? nearest
+            number = known == nearest ? nearest : known
         }
     }
 

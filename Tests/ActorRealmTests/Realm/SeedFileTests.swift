@@ -81,7 +81,8 @@ import Testing
 
     @Test func `the error of a seed that is no file is about the seed`() throws {
         var configuration = configuration("new.realm")
-        configuration.seedFilePath = try #require(URL(string: "https://example.com/seed.realm"))
+        let seed = try #require(URL(string: "https://example.com/seed.realm"))
+        configuration.seedFilePath = seed
         let error = #expect(throws: Realm.Error.self) { _ = try Realm(configuration: configuration) }
         #expect(error?.code == .invalidInput && error?.message.contains("`seedFilePath`") == true)
         #expect(error?.fileURL == configuration.seedFilePath)

@@ -91,7 +91,7 @@ let package = Package(
         .target(name: "CInvariantSwitch", path: "Tests/InvariantSwitch"),
         .target(
             name: "RealmTestSupport",
-            dependencies: ["RealmStorage"],
+            dependencies: ["RealmModel", "RealmStorage"],
             path: "Tests/RealmTestSupport",
             swiftSettings: testSettings
         ),

@@ -11,49 +11,19 @@ import Testing
 struct MovedObjectTests {
     private let directory = TemporaryDirectory()
 
-    /// Brings the class into a form, and has it written to.
-    private func write(
-        _ file: StorageFile,
-        _ properties: [PropertySchema],
-        version: UInt64,
-        _ block: (TableView) throws -> Void
-    ) throws -> FixedView {
-        let declared = DatabaseSchema(
-            classes: [ClassSchema(name: "Thing", properties: properties)],
-            version: version
-        )
-        try file.lockForWriting()
-        defer { file.unlockForWriting() }
-        let model = try ModelView(snapshot: file.beginRead())
-        try model.begin(file.beginWrite())
-        let plan = try SchemaReconciler.plan(stored: model.schema, declared: declared)
-        if !plan.isEmpty { try model.changeSchema(plan) }
-        try block(try #require(try model.table(named: "Thing")))
-        try file.publish([try model.prepareCommit()])
-        try model.endTransaction()
-        return try FixedView(file.beginRead())
-    }
-
     /// What two kinds of observers are told when a property was written, and then `gone` removed; the properties stand in an order.
     ///
     /// - Returns: What an observer of the object names, and which of those are told that observe one property.
     private func told(_ names: [String], writing name: String) throws -> (ofAll: [String], ofEach: [String]) {
-        var options = StorageOptions()
-        options.durability = .none
-        let path = directory.path("\(names.joined()) \(name).realm")
-        let file = try StorageFile.open(path: path, options: options)
-        let before = names.map { PropertySchema(name: $0, kind: .int) }
-        var key: Int64 = 0
-        let first = try write(file, before, version: 0) { key = try $0.insert() }
-        _ = try write(file, before, version: 0) { table in
-            let ordinal = try #require(table.schema.ordinal(of: name))
-            try table.set(ordinal, key: key, to: StoredValue.int(7))
-        }
-        let last = try write(file, before.filter { $0.name != "gone" }, version: 1) { _ in }
-        let changes = try #require(try file.changes(after: first.version, through: last.snapshot))
+        let things = try ChangingClass(directory.path("\(names.joined()) \(name).realm"))
+        let declared = names.map { PropertySchema(name: $0, kind: .int) }
+        let (key, before, after) = try things.remove("gone", from: declared, writing: name, .int(7))
+        let first = try FixedView(before.snapshot)
+        let last = try FixedView(after.snapshot)
+        let changes = try #require(try things.file.changes(after: first.version, through: last.snapshot))
         let step = ChangeStep(changes, from: first.model, to: last.model)
         func properties(toldTo keyPaths: [String]?) throws -> [String] {
-            let subject = ObjectSubject(className: "Thing", key: key, keyPaths: keyPaths)
+            let subject = ObjectSubject(className: ChangingClass.name, key: key, keyPaths: keyPaths)
             var state = try subject.state(at: first)
             let delta = try subject.advance(&state, by: step, from: first)
             guard case .changed(let names, _, _)? = delta else { return [] }

@@ -9,42 +9,10 @@ import Testing
 struct VersionComparisonTests {
     private let directory = TemporaryDirectory()
 
-    /// A file with one class, whose properties have these names and types.
-    private final class Versions {
-        let file: StorageFile
-
-        init(_ path: String) throws {
-            var options = StorageOptions()
-            options.durability = .none
-            file = try StorageFile.open(path: path, options: options)
-        }
-
-        /// Brings the class into a form, and has it written to.
-        func write(_ properties: [PropertySchema], version: UInt64 = 0, _ block: (TableView) throws -> Void) throws
-            -> ModelView
-        {
-            let declared = DatabaseSchema(
-                classes: [ClassSchema(name: "Thing", properties: properties)],
-                version: version
-            )
-            try file.lockForWriting()
-            defer { file.unlockForWriting() }
-            let model = try ModelView(snapshot: file.beginRead())
-            try model.begin(file.beginWrite())
-            let plan = try SchemaReconciler.plan(stored: model.schema, declared: declared)
-            if !plan.isEmpty { try model.changeSchema(plan) }
-            let table = try model.table(named: "Thing")
-            try block(try #require(table))
-            try file.publish([try model.prepareCommit()])
-            try model.endTransaction()
-            return try ModelView(snapshot: file.beginRead())
-        }
-    }
-
     /// The names of the properties of the one row that two versions differ in.
     private func differences(from old: ModelView, to new: ModelView) throws -> [String] {
         let changes = try VersionComparison.changes(from: old, to: new)
-        let found = try new.table(named: "Thing")
+        let found = try new.table(named: ChangingClass.name)
         let table = try #require(found)
         guard let modified = changes.tables[table.id]?.modified.first else { return [] }
         return table.schema.properties.enumerated().filter { modified.columns.contains($0.offset) }.map(\.element.name)
@@ -52,7 +20,7 @@ struct VersionComparisonTests {
 
     @Test("A value that became another one of the same place is told, and one that stayed is not")
     func forms() throws {
-        let versions = try Versions(directory.path("forms.realm"))
+        let versions = try ChangingClass(directory.path("forms.realm"))
         let properties = [
             PropertySchema(name: "number", kind: .double), PropertySchema(name: "list", kind: .any, collection: .list),
             PropertySchema(name: "map", kind: .int, collection: .map), PropertySchema(name: "free", kind: .any),
@@ -81,7 +49,7 @@ struct VersionComparisonTests {
 
     @Test("Properties are compared by their names where a change of the class has moved them")
     func movedProperties() throws {
-        let versions = try Versions(directory.path("moved.realm"))
+        let versions = try ChangingClass(directory.path("moved.realm"))
         let gone = PropertySchema(name: "gone", kind: .int)
         let list = PropertySchema(name: "list", kind: .int, collection: .list)
         let word = PropertySchema(name: "word", kind: .string)

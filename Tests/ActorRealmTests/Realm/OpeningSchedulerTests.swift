@@ -95,26 +95,51 @@ struct OpeningSchedulerTests {
         #expect(threads.openedPaths == ["fitting"] && scheduler.waitingCount(at: "a") == 0)
     }
 
+    /// The scheduler whose threads are asked for.
+    private final class Asked: Sendable {
+        private let scheduler = Mutex<OpeningScheduler?>(nil)
+
+        func set(_ new: OpeningScheduler?) { scheduler.withLock { $0 = new } }
+        var waitingCount: Int { scheduler.withLock { $0 }?.waitingCount(at: "a") ?? 0 }
+    }
+
     @Test("Where the system starts no thread, nobody waits for one")
     func noThread() async {
+        let count = 20
+        let calls = Counter()
+        let asked = Asked()
         let scheduler = OpeningScheduler(
             prepare: { _, _ in throw Failure() },
-            start: { _ in throw StorageError(.limit, "no thread") }
+            start: { _ in
+                calls.increment()
+                // The others come while the first one asks for a thread.
+                while calls.value == 1, asked.waitingCount < count - 1 { usleep(1_000) }
+                throw StorageError(.limit, "no thread")
+            }
         )
-        let openings = (0..<20)
+        asked.set(scheduler)
+        defer { asked.set(nil) }
+        // It asks on the main thread, so that all of the pool's are there for the others.
+        let first = Task { @MainActor in
+            let configuration = Realm.Configuration(inMemoryIdentifier: "a", objectTypes: [])
+            return await scheduler.open(configuration, at: "a", for: Opener())
+        }
+        while calls.value == 0 { await Task.yield() }
+        let others = (1..<count)
             .map { _ in
                 Task.detached {
                     let configuration = Realm.Configuration(inMemoryIdentifier: "a", objectTypes: [])
                     return await scheduler.open(configuration, at: "a", for: Opener())
                 }
             }
-        for opening in openings {
+        for opening in [first] + others {
             guard case .ended(.failure(let error as Realm.Error)) = await opening.value else {
                 Issue.record("no error")
                 continue
             }
             #expect(error.code == .limitExceeded)
         }
+        #expect(calls.value == count)
         #expect(scheduler.waitingCount(at: "a") == 0)
     }
 }

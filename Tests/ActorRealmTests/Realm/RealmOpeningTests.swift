@@ -190,6 +190,18 @@ struct RealmOpeningTests {
         #expect(realm.objects(Tally.self).isEmpty)
     }
 
+    @Test("What is open for reading only on one actor cannot be opened for writing on another")
+    func readOnlyOnAnotherActor() async throws {
+        try withNewRealm(file.fast) { _ in }
+        var configuration = file.fast
+        configuration.readOnly = true
+        let reader = try await Store(configuration)
+        await #expect(throws: Realm.Error(.incompatibleSession, fileURL: file.fast.fileURL)) {
+            _ = try await Store(file.fast)
+        }
+        withExtendedLifetime(reader) {}
+    }
+
     @Test("An in-memory realm is shared by its name and gone when the last instance is")
     func memory() throws {
         var configuration = Realm.Configuration(inMemoryIdentifier: UUID().uuidString)

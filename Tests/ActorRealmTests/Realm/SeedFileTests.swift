@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Logging
 import RealmTestSupport
 import Synchronization
 import Testing
@@ -89,6 +90,14 @@ import Testing
         #expect(try names.isEmpty)
     }
 
+    @Test func `the error of a folder that is not there is about the new realm, and not about the seed`() throws {
+        try add("of the seed", to: "seed.realm")
+        let error = #expect(throws: Realm.Error.self) { try titles("none/new.realm", seed: "seed.realm") }
+        #expect(error?.code == .fileNotFound)
+        #expect(error?.fileURL == url("none/new.realm"))
+        #expect(error?.message.contains("seed file") == false)
+    }
+
     private actor Opener {
         private var realm: Realm?
 
@@ -169,6 +178,44 @@ import Testing
         deleted.wait()
         opened.wait()
         #expect(found.withLock { $0 } == ["of the seed"])
+    }
+
+    @Test func `a realm whose file is removed while it is opened begins with its seed`() async {
+        await #expect(processExitsWith: .success) {
+            let suite = SeedFileTests()
+            // Who may do everything becomes somebody who may not.
+            if getuid() == 0 { #expect(chown(suite.folder.url.path, 65_533, 0) == 0 && seteuid(65_533) == 0) }
+            var status = stat()
+            guard stat(suite.folder.url.path, &status) == 0 else {
+                // Nobody else comes to the folder for temporary files: there is nothing to try.
+                #expect(errno == EACCES && seteuid(0) == 0)
+                return
+            }
+            try suite.add("of the seed", to: "seed.realm")
+            try suite.add("removed", to: "new.realm")
+            let path = suite.folder.path("new.realm")
+            let claim = path + ".compacting.claim"
+            #expect(FileManager.default.createFile(atPath: claim, contents: nil) && chmod(claim, 0) == 0)
+            var configuration = suite.configuration("new.realm", seed: "seed.realm")
+            let asked = Counter()
+            configuration.shouldCompactOnLaunch = { _, _ in
+                asked.increment()
+                return asked.value == 1
+            }
+            // Between the attempt to compact the file and the opening of what is there then.
+            configuration.logger = Logger(level: .warn) { _, message in
+                guard message.contains("was not compacted") else { return }
+                for name in [claim, path, path + ".lock"] { unlink(name) }
+            }
+            let titles = try withNewRealm(configuration) { realm -> [String] in
+                defer { realm.close() }
+                return realm.objects(Todo.self).map(\.name)
+            }
+            #expect(titles == ["of the seed"])
+            #expect(asked.value == 2)
+            if getuid() == 0 { #expect(seteuid(0) == 0) }
+            withExtendedLifetime(suite) {}
+        }
     }
 
     @Test func `a seed that was replaced while its closed realm is held is copied as it is now`() throws {

@@ -39,6 +39,21 @@ struct LockFileOwnershipTests {
         #expect(try StorageFile.open(path: path).newestVersion == 1)
     }
 
+    @Test("what root makes for another user's realm is that user's", .enabled(if: geteuid() == 0))
+    func otherUser() throws {
+        let path = directory.path("other.realm")
+        _ = try StorageFile.open(path: path)
+        #expect(unlink(path + ".lock") == 0 && chown(path, 65_533, 65_532) == 0)
+        _ = try StorageFile.open(path: path)
+        var status = stat()
+        #expect(stat(path + ".lock", &status) == 0)
+        #expect(status.st_uid == 65_533 && status.st_mode & 0o7777 == 0o600)
+        // Another user's lock file stays as it is.
+        #expect(chown(path + ".lock", 65_531, 65_531) == 0)
+        _ = try StorageFile.open(path: path)
+        #expect(stat(path + ".lock", &status) == 0 && status.st_uid == 65_531)
+    }
+
     @Test("the target of a hard link is not overwritten, be it empty or nothing but zeros")
     func hardLink() throws {
         for content in [Data("a document".utf8), Data(), Data(count: 4096), Data(count: 94_224)] {

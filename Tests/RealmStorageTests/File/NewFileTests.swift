@@ -128,6 +128,20 @@ struct NewFileTests {
         }
     }
 
+    /// What a process leaves that is killed while it makes a file in another user's folder is in nobody's way.
+    @Test("A new file is claimed, while it is made, in the name of its folder's owner", .enabled(if: geteuid() == 0))
+    func claim() throws {
+        #expect(chown(directory.url.path, 65_533, 65_532) == 0)
+        var status = stat()
+        try StorageFile.buildUnlessMade(at: path, beginning: FileBeginning()) { file in
+            try fill(1)(file)
+            let result = stat(path + ".compacting.claim", &status)
+            #expect(result == 0)
+        }
+        #expect(status.st_uid == 65_533 && status.st_mode & 0o7777 == 0o600)
+        #expect(try names == ["new.realm"])
+    }
+
     private func isRefused(_ error: any Error) -> Bool {
         guard let error = error as? StorageError else { return false }
         return error.errorNumber == EEXIST || error.code == .alreadyOpen

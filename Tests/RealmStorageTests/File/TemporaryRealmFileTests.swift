@@ -14,7 +14,10 @@ struct TemporaryRealmFileTests {
     }
 
     /// Makes the files while this process has a limit, and removes them again.
-    private func makeAndRemove(_ resource: __rlimit_resource, _ value: rlim_t) throws {
+    ///
+    /// - Returns: Whether they could be made.
+    @discardableResult
+    private func makeAndRemove(_ resource: __rlimit_resource, _ value: rlim_t) throws -> Bool {
         let resource = __rlimit_resource_t(resource.rawValue)
         var limit = rlimit()
         #expect(getrlimit(resource, &limit) == 0)
@@ -23,7 +26,9 @@ struct TemporaryRealmFileTests {
         #expect(setrlimit(resource, &low) == 0)
         let made = Result { try TemporaryRealmFile.make(at: directory.path("a.realm")) }
         #expect(setrlimit(resource, &limit) == 0)
-        _ = try? made.get()?.remove()
+        guard let file = try? made.get() else { return false }
+        file.remove()
+        return true
     }
 
     @Test("Nothing of them stays where they cannot be made, however few descriptors there are")
@@ -48,7 +53,7 @@ struct TemporaryRealmFileTests {
             let suite = TemporaryRealmFileTests()
             // A write beyond the length is an error then, and no signal.
             signal(SIGXFSZ, SIG_IGN)
-            try suite.makeAndRemove(RLIMIT_FSIZE, 4_096)
+            #expect(try !suite.makeAndRemove(RLIMIT_FSIZE, 4_096))
             #expect(try suite.names.isEmpty)
             withExtendedLifetime(suite) {}
         }

@@ -19,14 +19,7 @@ extension Realm {
     public static func deleteFiles(for config: Configuration) throws -> Bool {
         let path = try OpenSettings(config).path
         return try RealmRegistry.shared.whileClosed(at: path) { isOpen in
-            if isOpen {
-                throw Realm.Error(
-                    .alreadyOpen,
-                    "The realm at path '\(path)' is open: close every instance, and let go of frozen copies and references, before "
-                        + "deleting its files.",
-                    fileURL: config.fileURL
-                )
-            }
+            if isOpen { throw Realm.Error.needed(at: path, for: config) }
             return OpenSettings.removeFiles(at: path)
         }
     }

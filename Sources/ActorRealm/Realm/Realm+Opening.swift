@@ -176,32 +176,44 @@ extension Realm {
         for opener: Opener = Opener()
     ) throws -> RealmCoordinator {
         let declared = try DeclaredSchema.make(for: configuration)
-        func open(_ configuration: Realm.Configuration) throws -> RealmCoordinator {
+        func open(_ configuration: Realm.Configuration) throws -> UnfitFile.Preparation {
             while true {
                 let coordinator = try RealmRegistry.shared.coordinator(for: configuration)
                 opener.didFind?(coordinator)
+                // Before the schema is looked at: what comes behind that counts as a change.
+                let version = coordinator.file.newestVersion
                 do {
                     try coordinator.reconcile(with: declared, configuration: configuration, for: opener)
-                    return coordinator
+                    return .fits(coordinator)
                 } catch Realm.Error.closed where coordinator.isEnded {
                     // Its life ended meanwhile: the next one begins.
+                } catch let error as Realm.Error
+                    where error.code == .schemaMismatch && configuration.deleteRealmIfMigrationNeeded
+                {
+                    let file = coordinator.isTemporary ? nil : UnfitFile(coordinator: coordinator, version: version)
+                    return .isUnfit(file, error)
                 }
             }
         }
-        do {
-            return try open(configuration)
-        } catch Realm.Error.schemaMismatch where configuration.deleteRealmIfMigrationNeeded {
-            try deleteFiles(for: configuration)
+        var wanted = configuration
+        var (attempts, deletions) = (0, 0)
+        while true {
+            switch try open(wanted) {
+            case .fits(let coordinator): return coordinator
+            case .isUnfit(let file, let error):
+                guard attempts < patience else { throw error }
+                attempts += 1
+                if let file {
+                    // What another opening has made of it meanwhile is looked at, and not deleted.
+                    guard try file.delete(for: wanted, opener, isLast: attempts == patience) else { continue }
+                } else {
+                    try deleteFiles(for: wanted)
+                }
+                deletions += 1
+                // The seed would have to be migrated as well.
+                if deletions == 2 { wanted.seedFilePath = nil }
+            }
         }
-        do {
-            return try open(configuration)
-        } catch Realm.Error.schemaMismatch where configuration.seedFilePath != nil {
-            // The seed would have to be migrated as well.
-            try deleteFiles(for: configuration)
-        }
-        var unseeded = configuration
-        unseeded.seedFilePath = nil
-        return try open(unseeded)
     }
 
     /// Opens the realm of an isolation, or of the place where the caller is found to run.
@@ -233,7 +245,7 @@ extension Realm {
         }
     }
 
-    /// So often an opening begins anew because another process changed the schema meanwhile.
+    /// So often an opening begins anew because others changed the schema, or the file, meanwhile.
     private static var patience: Int { 16 }
 
     private static func openSuspending(
@@ -278,10 +290,17 @@ extension Realm {
     ) throws -> RealmCoordinator? {
         guard let coordinator = RealmRegistry.shared.existing(at: try OpenSettings(configuration).path),
             configuration.shouldCompactOnLaunch == nil || !coordinator.isLeft,
-            coordinator.existingCore(for: place) != nil || !coordinator.isForsaken
+            coordinator.existingCore(for: place) != nil || !coordinator.isForsaken,
+            // The opening is refused where it looks for the file itself.
+            configuration.readOnly || !coordinator.isReadOnly
         else { return nil }
         do {
-            return try coordinator.isReconciled(with: DeclaredSchema.make(for: configuration)) ? coordinator : nil
+            guard try coordinator.isReconciled(with: DeclaredSchema.make(for: configuration)) else { return nil }
+            if configuration.verification.contains(.inBackground) {
+                // Its life does not end meanwhile, which would be told as damage.
+                try coordinator.opening { try coordinator.verifyInBackground(as: configuration) }
+            }
+            return coordinator
         } catch {
             // Its life ended meanwhile: the next one begins.
             if coordinator.isEnded { return nil }

@@ -91,6 +91,8 @@ extension Realm {
         /// What a migration does with values that its block never looked at.
         public var migrationLossPolicy = MigrationLossPolicy.warn
         /// Whether a file of another schema version, or that does not fit the classes, is deleted and made anew.
+        ///
+        /// While a realm of it is open, in this process or in another one, opening it throws `alreadyOpen` instead.
         public var deleteRealmIfMigrationNeeded: Bool
         /// Decides whether to compact the file at its first opening.
         ///

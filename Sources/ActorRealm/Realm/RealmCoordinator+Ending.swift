@@ -87,6 +87,12 @@ extension RealmCoordinator {
         return true
     }
 
+    /// Whether nothing but openings that are under way can need the file.
+    var isOnlyBeingOpened: Bool {
+        !hasOpenRealms && observations.memberCount.load(ordering: .sequentiallyConsistent) == 0
+            && copyCount.load(ordering: .sequentiallyConsistent) == 0
+    }
+
     /// Closes the file, whose life is over, as soon as nobody reads a version any more; false when that does not come.
     ///
     /// What is computed or called for an observer reads one until it is done. The caller may be such a call itself.

@@ -105,7 +105,12 @@ final class RealmRegistry: Sendable {
                 closeStopped(at: settings.path, slot.coordinator, toRead: settings.isReadOnly)
                 // Whoever was here before may have deleted it.
                 if seed != nil, SeedFile.isNeeded(at: settings.path) { return nil }
-                return try open(settings, configuration)
+                do {
+                    return try open(settings, configuration, createsFile: seed == nil)
+                } catch Realm.Error.fileNotFound where seed != nil && SeedFile.isNeeded(at: settings.path) {
+                    // Somebody has deleted it since, without the library or in another process.
+                    return nil
+                }
             }
             guard let coordinator = opened else { return nil }
             try coordinator.verifyInBackground(as: configuration)
@@ -311,24 +316,32 @@ final class RealmRegistry: Sendable {
     private func openCompacted(
         _ path: String,
         _ settings: OpenSettings,
-        _ configuration: Realm.Configuration
+        _ configuration: Realm.Configuration,
+        createsFile: Bool
     ) throws -> StorageFile {
+        var options = settings.options
+        if !createsFile { options.createsIfMissing = false }
         guard configuration.shouldCompactOnLaunch != nil else {
-            return try StorageFile.open(path: path, options: settings.options)
+            return try StorageFile.open(path: path, options: options)
         }
         let isNew = settings.isTemporary || FileIdentity.ofFile(at: path) == nil
         do {
-            let file = try StorageFile.open(path: path, options: settings.options)
+            let file = try StorageFile.open(path: path, options: options)
             // There is nothing to compact.
             if isNew { return file }
             // Somebody uses it by another name.
             if known.contains(where: { $0.file === file }) { return file }
             if try !file.compactOnLaunch(configuration) { return file }
         }
-        return try StorageFile.open(path: path, options: settings.options)
+        return try StorageFile.open(path: path, options: options)
     }
 
-    private func open(_ settings: OpenSettings, _ configuration: Realm.Configuration) throws -> RealmCoordinator {
+    /// Opens a file that is not open, or makes an empty one where there is none and `createsFile` says so.
+    private func open(
+        _ settings: OpenSettings,
+        _ configuration: Realm.Configuration,
+        createsFile: Bool
+    ) throws -> RealmCoordinator {
         var temporary: TemporaryRealmFile?
         do {
             var path = settings.path
@@ -337,7 +350,7 @@ final class RealmRegistry: Sendable {
                 if !settings.isReadOnly { temporary = try TemporaryFiles.make(stem: path) }
                 path = temporary?.path ?? TemporaryFiles.newPath(stem: path)
             }
-            let file = try openCompacted(path, settings, configuration)
+            let file = try openCompacted(path, settings, configuration, createsFile: createsFile)
             if let temporary, !temporary.isOpen(as: file) {
                 throw StorageError(.io, "The file of an in-memory realm was replaced", path: path)
             }

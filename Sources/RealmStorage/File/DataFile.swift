@@ -201,7 +201,8 @@ final class DataFile: StorageDevice {
         _ = try SystemCall.retrying(directory, "Cannot flush the directory") { Int(fsync(descriptor)) }
     }
 
-    private static func directory(of path: String) -> String {
+    /// The folder that a path names a file in.
+    static func directory(of path: String) -> String {
         path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     }
 

@@ -22,6 +22,25 @@ extension LockFile {
         _ = crealm_ofd_lock(data.descriptor, Int32(F_UNLCK), LockFileLayout.outsiderByte, 1, 0)
     }
 
+    /// Opens the file, or makes it, for its owner alone.
+    ///
+    /// What `root` makes for the realm of another user belongs to that user, who could not open the realm else.
+    static func openFile(_ path: String, besides data: any StorageDevice) throws(StorageError) -> Int32 {
+        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+        if geteuid() == 0 {
+            // What is there may have been put there by anybody, and stays as it is.
+            let new = crealm_open(path, flags | O_EXCL, 0o600)
+            if new >= 0 {
+                var status = stat()
+                if fstat(data.descriptor, &status) == 0 { _ = fchown(new, status.st_uid, gid_t.max) }
+                return new
+            }
+        }
+        return Int32(
+            try SystemCall.retrying(path, "Cannot open the lock file") { Int(crealm_open(path, flags, 0o600)) }
+        )
+    }
+
     /// Whether somebody has the file open: a process, or another instance in this one.
     static func isOpen(_ descriptor: Int32, _ path: String) throws(StorageError) -> Bool {
         let result = crealm_ofd_is_locked(descriptor, LockFileLayout.processByte, Int64(LockFileLayout.slotCount))

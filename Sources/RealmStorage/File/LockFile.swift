@@ -1,5 +1,4 @@
 import Atomics
-import CRealmShims
 import Glibc
 import Synchronization
 
@@ -71,10 +70,7 @@ final class LockFile: Sendable {
         self.data = data
         failures = options.failures
         readerLimit = min(options.readerLimit, Layout.readerCount)
-        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-        let descriptor = Int32(
-            try SystemCall.retrying(path, "Cannot open the lock file") { Int(crealm_open(path, flags, 0o600)) }
-        )
+        let descriptor = try LockFile.openFile(path, besides: data)
         self.descriptor = descriptor
         var isFirst = false
         var isWhole = true

@@ -5,6 +5,9 @@ extension StorageFile {
     /// Whether any process has a file open, as its lock file tells, or may have it open, where that may not be read; opens nothing.
     package static func isOpenAnywhere(path: String) -> Bool { (try? LockFile.isInUse(path: path + ".lock")) ?? true }
 
+    /// Whether somebody else has the file open: another process, or another instance in this one.
+    package var isOpenElsewhere: Bool { lock?.isSharedWithOtherProcesses ?? false }
+
     /// The file at a path, if this process has it open and writing has stopped there.
     package static func stopped(at path: String) -> StorageFile? {
         guard let identity = FileIdentity.ofFile(at: path), let file = StorageFileRegistry.shared.file(of: identity)

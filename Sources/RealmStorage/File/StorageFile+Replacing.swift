@@ -143,8 +143,10 @@ extension StorageFile {
         let new = crealm_open(claim, flags | O_EXCL, 0o600)
         if new >= 0 {
             var status = Glibc.stat()
-            // What is left behind a kill is in the way of nobody whose file it is.
-            if lstat(path, &status) == 0 { _ = fchown(new, status.st_uid, gid_t.max) }
+            // What is left behind a kill is in the way of nobody whose file it is, or whose folder where no file is there yet.
+            if lstat(path, &status) == 0 || stat(DataFile.directory(of: path), &status) == 0 {
+                _ = fchown(new, status.st_uid, gid_t.max)
+            }
             return new
         }
         return Int32(

@@ -11,17 +11,7 @@ import Testing
         @Persisted var list: List<AnyRealmValue>
         @Persisted var set: MutableSet<AnyRealmValue>
         @Persisted var count: Int
-    }
-
-    /// What is done with a decoder while it decodes.
-    private final class Use: @unchecked Sendable {
-        static let key = CodingUserInfoKey(rawValue: "use")!
-        let body: (any Decoder) throws -> Void
-        init(_ body: @escaping (any Decoder) throws -> Void) { self.body = body }
-    }
-
-    private struct Used: Decodable {
-        init(from decoder: any Decoder) throws { try (decoder.userInfo[Use.key] as? Use)?.body(decoder) }
+        @Persisted var price: Decimal128
     }
 
     private static let date = Date(timeIntervalSinceReferenceDate: 12_345)
@@ -37,9 +27,13 @@ import Testing
             format: isBinary ? .binary : .xml,
             options: 0
         )
+        try decode(list, body)
+    }
+
+    private func decode(_ list: Data, _ body: @escaping (any Decoder) throws -> Void) throws {
         let decoder = PropertyListDecoder()
-        decoder.userInfo[Use.key] = Use(body)
-        _ = try decoder.decode(Used.self, from: list)
+        decoder.userInfo[DecoderUse.key] = DecoderUse(body)
+        _ = try decoder.decode(DecoderUse.Place.self, from: list)
     }
 
     @Test(arguments: [true, false])
@@ -70,5 +64,23 @@ import Testing
             }
         }
         #expect(error?.message.contains("(Date)") == true, "\(String(describing: error))")
+    }
+
+    @Test(arguments: [true, false])
+    func `a decimal has all digits of a whole number beyond those of an integer`(isBinary: Bool) throws {
+        let realm = try memoryRealm([Packed.self])
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = isBinary ? .binary : .xml
+        let numbers: [UInt64] = [.max, .max - 1, UInt64(Int64.max) + 1, UInt64(Int64.max), 5, 0]
+        for number in numbers {
+            try decode(encoder.encode(["price": number])) { decoder in
+                try realm.write { _ = try realm.insert(Packed.self, from: decoder) }
+            }
+            #expect(realm.objects(Packed.self).last?.price.stringValue == "\(number)")
+        }
+        try decode(encoder.encode(["price": 2.5])) { decoder in
+            try realm.write { _ = try realm.insert(Packed.self, from: decoder) }
+        }
+        #expect(realm.objects(Packed.self).last?.price.stringValue == "2.5")
     }
 }

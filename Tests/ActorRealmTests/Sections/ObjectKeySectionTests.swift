@@ -108,6 +108,26 @@ struct ObjectKeySectionTests {
         #expect(sections[1].freeze().map(\.name) == ["b"])
     }
 
+    @Test("are told apart from those by a list or dictionary with such an object of another file")
+    func listsOfOtherFile() throws {
+        let realm = try filled()
+        let other = try filled()
+        let stranger = AnyRealmValue.object(other.objects(Topic.self)[0])
+        let own = AnyRealmValue.object(realm.objects(Topic.self)[0])
+        let forms: [(AnyRealmValue) -> AnyRealmValue] = [
+            { .fromArray([$0]) }, { .fromDictionary(["a": $0]) }, { .fromArray([own, .fromArray([$0])]) },
+        ]
+        for form in forms {
+            let sections = realm.objects(Letter.self)
+                .sectioned(
+                    by: { (letter: Letter) -> AnyRealmValue in form(letter.name == "b" ? stranger : letter.about) },
+                    sortDescriptors: [SortDescriptor(keyPath: "name")]
+                )
+            #expect(sections.map { $0.map(\.name) } == [["a"], ["b"], ["c"]])
+            #expect(sections[0].freeze().map(\.name) == ["a"] && sections[1].freeze().map(\.name) == ["b"])
+        }
+    }
+
     @Test("are sent to another actor with their rows, and with the key of its realm")
     func sent() async throws {
         let worker = try await filledWorker()

@@ -167,18 +167,17 @@ extension AnyRealmValue: _Persistable {
     /// The value that a property without a default of its own starts with.
     public static func _defaultValue() -> AnyRealmValue { .none }
 
-    /// What tells sections with different keys apart; nil for objects, which are known by their places.
+    /// What tells sections with different keys apart; nil for objects, and for lists and dictionaries that hold one: their places are those of
+    /// a file, which only the collection knows.
     ///
-    /// Lists and dictionaries are known by what they hold now, and objects in them by their places.
+    /// Other lists and dictionaries are known by what they hold now.
     public static func _sectionKey(_ value: AnyRealmValue) -> _Stored? {
-        if case .object = value { return nil }
-        return
-            value.stored { object in
-                object.tableAccessor.map { .anyLink(table: $0.table.id, key: object.rowKey) }
-            } refuse: { _ in
-                // What cannot be stored is told apart by Swift's equality.
-            }
-            .map { _Stored($0) }
+        value.stored { _ in
+            nil
+        } refuse: { _ in
+            // What cannot be stored is told apart by Swift's equality.
+        }
+        .map { _Stored($0) }
     }
 
     /// A key of sections as it is now.

@@ -187,6 +187,12 @@ extension Decimal128: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, Ex
     public var description: String { stringValue }
 
     /// Decodes a number from text, an integer or a floating-point number.
+    ///
+    /// A text keeps its digits. Of a number those are there that the decoder has: Foundation's decoder of JSON has 38 of them, and
+    /// exponents from -128 to 127 of the last one. Of a number with a further exponent it has no more than a `Double`; it is taken where
+    /// that has 15 digits at most. `insert(_:json:)` reads the text of a number, and has no such bounds.
+    ///
+    /// - Throws: `DecodingError` where there is no number, or one of which digits may be lost.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let text = try? container.decode(String.self) {
@@ -199,15 +205,26 @@ extension Decimal128: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, Ex
             self.number = number
             return
         }
-        // A decoder that knows Foundation's decimals has all digits of them. It has integers of numbers with digits behind the point, too,
-        // where a binary number has no room for these.
-        let exact = (try? container.decode(Decimal.self)).flatMap { $0.isNaN ? nil : $0 }
-        if let integer = try? container.decode(Int64.self), exact == nil || exact == Decimal(integer) {
+        let decoded = DecodedDecimal(in: container)
+        if let integer = try? container.decode(Int64.self), decoded.isExactly(integer, in: container) {
             number = DecimalNumber(integer)
-        } else {
+        } else if case .exact(let exact) = decoded {
+            let known = Decimal128(exact).number
             let nearest = DecimalNumber(try container.decode(Double.self))
-            let known = exact.map { Decimal128($0).number } ?? nearest
             number = known == nearest ? nearest : known
+        } else if let integer = try? container.decode(UInt64.self), integer > 0 {
+            // Of what is too close to zero a decoder may give zero.
+            number = Decimal128(integer).number
+        } else {
+            let nearest = try container.decode(Double.self)
+            if decoded.mayHaveLost(nearest) {
+                throw DecodingError.dataCorruptedError(
+                    in: container,
+                    debugDescription: "Digits of a number with this exponent may be lost: the decoder has \(nearest). "
+                        + "Encode it as a text."
+                )
+            }
+            number = DecimalNumber(nearest)
         }
     }
 

@@ -12,9 +12,14 @@ final class InputReader {
     /// goes over all that stands before.
     private var isGivenUp: Bool { unreadableCount >= InputCheck.listedCount }
 
+    /// Whether the text is one in which ``JSONNumbers`` are spelled: of the others a decoder loses nothing.
+    let isSpelled: Bool
+
+    private init(_ decoder: any Decoder) { isSpelled = decoder.userInfo[JSONNames.areSpelled] != nil }
+
     /// What an object of a class is to be made of.
     static func value(for info: ModelClass, from decoder: any Decoder) -> Any {
-        InputReader().value(for: info, from: decoder, depth: 0)
+        InputReader(decoder).value(for: info, from: decoder, depth: 0)
     }
 
     private func value(for info: ModelClass, from decoder: any Decoder, depth: Int) -> Any {
@@ -23,7 +28,7 @@ final class InputReader {
             return plain(from: decoder, depth: 0) ?? Self.null
         }
         let keys = container.allKeys
-        if let number = number(with: keys, in: container, from: decoder) { return plain(number) ?? Self.null }
+        if let number = number(with: keys, in: container) { return plain(number) ?? Self.null }
         var values: [(name: String, value: Any?)] = []
         for key in keys {
             let name = JSONNames.name(key.stringValue, from: decoder)
@@ -79,7 +84,7 @@ final class InputReader {
         case .map:
             guard let container = try? decoder.container(keyedBy: Key.self) else { break }
             let keys = container.allKeys
-            if let number = number(with: keys, in: container, from: decoder) { return plain(number) }
+            if let number = number(with: keys, in: container) { return plain(number) }
             var values: [(name: String, value: Any?)] = []
             for key in keys {
                 let name = JSONNames.name(key.stringValue, from: decoder)
@@ -106,7 +111,7 @@ final class InputReader {
         }
         let value: Any? =
             switch property.shape.kind {
-            case .int: try? container.decode(Int64.self)
+            case .int: whole(in: container)
             case .bool: try? container.decode(Bool.self)
             case .float: try? container.decode(Float.self)
             case .double: try? container.decode(Double.self)
@@ -122,51 +127,9 @@ final class InputReader {
     }
 
     /// The text of a number that ``JSONNumbers`` has spelled; nil for any other object.
-    private func number(
-        with keys: [Key],
-        in container: KeyedDecodingContainer<Key>,
-        from decoder: any Decoder
-    ) -> String? {
-        guard keys.count == 1, keys[0].stringValue == JSONNumbers.name,
-            decoder.userInfo[JSONNames.areSpelled] != nil
-        else { return nil }
+    private func number(with keys: [Key], in container: KeyedDecodingContainer<Key>) -> String? {
+        guard isSpelled, keys.count == 1, keys[0].stringValue == JSONNumbers.name else { return nil }
         return try? container.decode(String.self, forKey: keys[0])
-    }
-
-    /// A value that stands as a number.
-    private func value(of property: ModelProperty, from number: String) -> Any? {
-        let decoder = JSONDecoder()
-        let json = Data(number.utf8)
-        let value: Any? =
-            switch property.shape.kind {
-            case .int: try? decoder.decode(Int64.self, from: json)
-            case .float: try? decoder.decode(Float.self, from: json)
-            case .double: try? decoder.decode(Double.self, from: json)
-            case .decimal128: finite(number)
-            default: nil
-            }
-        return value ?? plain(number)
-    }
-
-    /// A number as a decimal; nil where that is none that is finite.
-    private func finite(_ number: String) -> Decimal128? {
-        guard let decimal = try? Decimal128(parsing: number), decimal.isFinite else { return nil }
-        return decimal
-    }
-
-    /// A number as it comes.
-    private func plain(_ number: String) -> Any? {
-        let decoder = JSONDecoder()
-        let json = Data(number.utf8)
-        if let value = try? decoder.decode(Int.self, from: json) { return value }
-        if let value = try? decoder.decode(Double.self, from: json) { return value }
-        return unreadable()
-    }
-
-    /// A decimal number, which is a text or a number.
-    private func decimal(in container: any SingleValueDecodingContainer) -> Decimal128? {
-        if let text = try? container.decode(String.self) { return try? Decimal128(parsing: text) }
-        return (try? container.decode(Decimal.self)).map { Decimal128($0) }
     }
 
     /// A value of any kind, as it comes; nil for null, and ``Unreadable`` for what the decoder gives in no form.
@@ -178,7 +141,7 @@ final class InputReader {
         guard depth <= MixedFormat.depthLimit + 1 else { return nil }
         if let container = try? decoder.container(keyedBy: Key.self) {
             let keys = container.allKeys
-            if let number = number(with: keys, in: container, from: decoder) {
+            if let number = number(with: keys, in: container) {
                 if let property { return value(of: property, from: number) }
                 return plain(number)
             }
@@ -195,7 +158,7 @@ final class InputReader {
         }
         guard let container = try? decoder.singleValueContainer(), !container.decodeNil() else { return nil }
         if let value = try? container.decode(Bool.self) { return value }
-        if let value = try? container.decode(Int.self) { return value }
+        if let value = try? container.decode(Int.self), isExact(value, in: container) { return value }
         if let value = try? container.decode(Double.self) { return value }
         if let value = try? container.decode(String.self) { return value }
         // Decoders of property lists have these as well.
@@ -218,7 +181,8 @@ final class InputReader {
         return values
     }
 
-    private func unreadable() -> Any? {
+    /// Counts a value that cannot be read, and stands for it.
+    func unreadable() -> Any? {
         unreadableCount += 1
         return Unreadable()
     }

@@ -1,7 +1,8 @@
 /// Numbers in JSON of which a decoder gives no more than the nearest binary number, or nothing.
 ///
-/// Foundation's decimals have fewer exponents than those of a realm. Therefore numbers with many digits or far exponents are spelled as
-/// an object with their text before JSON is decoded, and read back behind the decoder.
+/// Foundation's decimals have fewer exponents than those of a realm, and its integers are whole numbers next to a number with digits behind
+/// the point. Therefore numbers with many digits or far exponents, and those that may be rounded to a whole number, are spelled as an object
+/// with their text before JSON is decoded, and read back behind the decoder.
 enum JSONNumbers {
     /// The name of the only member of such an object: no name of the text's own is the same where names are spelled.
     static let name = "=#"
@@ -43,34 +44,13 @@ enum JSONNumbers {
         }
     }
 
-    /// Whether it is a number as JSON has it, with many digits or a far exponent; what is none is the decoder's to refuse.
+    /// Whether it is a number as JSON has it, with many digits or a far exponent, or one that may be rounded to a whole number; what is none
+    /// is the decoder's to refuse.
     private static func isFar(_ number: ArraySlice<UInt8>) -> Bool {
-        var rest = number
-        /// Takes the digits that follow.
-        func digits() -> ArraySlice<UInt8> {
-            let digits = rest.prefix(while: { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
-            rest = rest.dropFirst(digits.count)
-            return digits
-        }
-        if rest.first == UInt8(ascii: "-") { rest = rest.dropFirst() }
-        let whole = digits()
-        guard let first = whole.first, whole.count == 1 || first != UInt8(ascii: "0") else { return false }
-        var count = whole.count
-        if rest.first == UInt8(ascii: ".") {
-            rest = rest.dropFirst()
-            let fraction = digits()
-            if fraction.isEmpty { return false }
-            count += fraction.count
-        }
-        var isFarOut = false
-        if let mark = rest.first {
-            guard mark == UInt8(ascii: "e") || mark == UInt8(ascii: "E") else { return false }
-            rest = rest.dropFirst()
-            if let sign = rest.first, sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") { rest = rest.dropFirst() }
-            let exponent = digits()
-            if exponent.isEmpty { return false }
-            isFarOut = Int(String(decoding: exponent, as: UTF8.self)).map { $0 > Self.exponent } ?? true
-        }
-        return rest.isEmpty && (count > digitCount || isFarOut)
+        // Most numbers are short, and have no exponent.
+        guard number.count > 15 || number.contains(where: { $0 | 0x20 == UInt8(ascii: "e") }),
+            let parsed = JSONNumber(number)
+        else { return false }
+        return parsed.digitCount > digitCount || abs(parsed.exponent) > exponent || parsed.mayBeRounded
     }
 }

@@ -61,6 +61,8 @@ extension Realm {
     /// Creates an object from what a decoder gives, as ``insert(_:value:ignoringUnknownKeys:)`` does.
     ///
     /// Keys are property names. Dates, data and other values are decoded as the decoder does it.
+    /// A number with digits behind its point is no integer, and one that a decimal has no room for is refused, as far as the decoder tells:
+    /// Foundation's decoder of JSON has 38 digits of a number.
     @discardableResult
     public func insert<T: Object>(
         _ type: T.Type,
@@ -78,6 +80,7 @@ extension Realm {
     ///
     /// Dates are texts in the form of ISO 8601, data is in Base64, and identifiers are texts. To read them otherwise, decode
     /// with a decoder of your own and ``insert(_:from:ignoringUnknownKeys:)``.
+    /// Numbers are read by their text: an integer has no digits behind its point, and a decimal keeps its own.
     @discardableResult
     public func insert<T: Object>(
         _ type: T.Type,

@@ -7,9 +7,9 @@ final class SectionStore<Key: _Persistable & Hashable, Element: RealmCollectionV
     /// itself.
     enum Identity: Hashable {
         case value(StoredValue)
-        /// An object in a value of any kind, by its row: each realm has another accessor of it.
+        /// An object in a value of any kind, or a list or dictionary with one, by its row: each realm has another accessor of it.
         case object(StoredValue)
-        /// An object of another file or of none, or what is stored as an object.
+        /// An object of another file or of none, what holds one, or what is stored as an object.
         case other(Key)
 
         init(_ key: Key, of backing: _CollectionBacking) {

@@ -24,6 +24,9 @@ making begins, and one may be published beside a record that is on its way. Grou
 
 Notes (kind note): behind a flush that no commit follows, and behind the header of a page commit, a frame says up to where the log is durable. It stands
 where the next record goes, which takes its place, is not flushed, and is no record: who reads the log ends there. Its number is NOTE.
+
+The engine (kind own): only the process that has begun the log appends, and a page commit announces nothing. Whoever else is to write ends the log, and
+takes no page commit for made that the published image does not name.
 """
 import sys, time, random
 from collections import deque, namedtuple
@@ -39,7 +42,7 @@ V = frozenset()         # the unsafe variants in force
 Img = namedtuple('Img', 'ver root rootval lsn chain hist pic')
 Hdr = namedtuple('Hdr', 'hseq closed log img ext')
 Frm = namedtuple('Frm', 'log lsn ver n last prev cid marker hist dur')
-Shm = namedtuple('Shm', 'pub C cslot cand sure stop flog frealm pcint log dur tail acked ending bell')
+Shm = namedtuple('Shm', 'pub C cslot cand sure stop flog frealm pcint log dur tail acked ending bell own')   # own: whose log it is (kind own)
 St = namedtuple('St', 'pages hdr dir logs shm procs wlock klock must failed soft refused bud ncid nlog ro save tampered unsaid')   # unsaid: commits that no log tells of
 Bud = namedtuple('Bud', 'commits ckpts kills cuts fails opens closes readers ro tamper plain')
 # st: 0 not there, 1 alone in opening, closing or a life without a log, 2 open; M: who makes pages beside the writer; A: the position that a reader asks for
@@ -47,6 +50,7 @@ Proc = namedtuple('Proc', 'st W K R O M A S')   # S: what the beginning of a sli
 
 CLOSED = Proc(0, None, None, None, None, None, None, None)
 LATE = ('late', 'lunfl', 'lgroup', 'lsync')      # commits whose pages are made later; the write lock is kept behind them
+NO_COMMITS = ('take', 'back', 'note', 'own')     # kinds of other steps, and of forms
 EMPTY = (None, frozenset([None]), False)
 
 
@@ -409,6 +413,8 @@ def note_seen(s, hist):
 def die(s, n):
     p = s.procs[n]
     s = s._replace(procs=put(s.procs, n, CLOSED))
+    if s.shm and s.shm.own == n:
+        s = sh(s, own=None)
     if s.wlock == n:
         s = s._replace(wlock=None)
     if s.klock == n:
@@ -439,7 +445,7 @@ def steps(s, kinds):
         if b.kills:
             add('%s is killed' % who, die(spend(s, kills=1), n))
         if p.st == 1:
-            {'o': opening, 'q': plain}.get(p.O[0][0], closing)(s, n, p, who, add)
+            {'o': opening, 'q': plain}.get(p.O[0][0], closing)(s, n, p, who, add, kinds)
             continue
         if alone:
             continue
@@ -599,7 +605,7 @@ def writer(s, n, p, who, add, kinds):
                     add('%s has no space for the pages of the records' % who, sp(s, n, M=NO_SPACE))
                 return
             for kind in kinds:
-                if kind in ('take', 'back', 'note') or kind != 'sync' and not b.commits:
+                if kind in NO_COMMITS or kind != 'sync' and not b.commits or 'own' in kinds and x.own != n:
                     continue
                 if kind in ('group', 'lgroup') and b.commits < 2:
                     continue
@@ -752,7 +758,8 @@ def writer(s, n, p, who, add, kinds):
         if 'one_flush_page_commit' in V:
             add('%s leaves the pages for the one flush' % who, go(s, 'p3'))
             return
-        add('%s flushes the realm file' % who, go(flush_realm(s), 'p3'))
+        # The note of the flush goes with its success: whoever finds it does nothing but stop, or write everything once more.
+        add('%s flushes the realm file' % who, go(sh(flush_realm(s), frealm=None), 'p3'))
         if b.fails:
             add('%s: the flush of the realm file fails' % who, go(flush_realm(spend(s, fails=1), False), 'pfail'))
     elif pc == 'pfail':
@@ -765,7 +772,7 @@ def writer(s, n, p, who, add, kinds):
         ext = ()
         if 'one_flush_page_commit' in V:
             ext = tuple(pg for pg, _ in tree_pages(img) if img.pic[pg][0] == img.ver)
-        t = s if 'page_commit_no_intent' in V else sh(s, pcint=img)
+        t = s if 'page_commit_no_intent' in V or 'own' in kinds else sh(s, pcint=img)
         if 'marker_first' in V:
             f = Frm(x.log, x.pub.lsn, img.ver, 0, True, x.pub.chain, img.hist[-1], True, img.hist, x.dur)
             t = flush_log(set_block(t, x.log, x.pub.lsn % HB, f))
@@ -776,11 +783,13 @@ def writer(s, n, p, who, add, kinds):
     elif pc == 'p3b':
         add('%s writes header v%d' % (who, img.ver), go(write_header(s, 1 - x.cslot, Hdr(next_seq(s), False, x.log, img, ())), 'p4'))
     elif pc == 'p4':
-        add('%s flushes the realm file (header v%d)' % (who, img.ver), go(flush_realm(s), 'p4b' if 'note' in kinds and 'page_commit_unnoted' not in V else 'p5'))
+        early = 'note' in kinds and 'page_commit_noted_unpublished' in V
+        add('%s flushes the realm file (header v%d)' % (who, img.ver), go(sh(flush_realm(s), frealm=None), 'p4b' if early else 'p5'))
         if b.fails:
-            add('%s: the flush of the header fails' % who, go(flush_realm(spend(s, fails=1), False), 'pfail'))
+            # It was noted before.
+            add('%s: the flush of the header fails' % who, go(sh(flush_realm(spend(s, fails=1), False), frealm=n), 'pfail'))
     elif pc == 'p4b':
-        # Before anybody is told. Nothing before its place is needed any more.
+        # Nothing before its place is needed any more.
         t = sh(s, tail=img.lsn // SEG * SEG)
         note(t, n, who, img, img.lsn, add, lambda t: go(sh(t, tail=x.tail), 'p5'))
     elif pc == 'p5':
@@ -788,7 +797,12 @@ def writer(s, n, p, who, add, kinds):
                frealm=None, dur=max(x.dur, img.lsn), tail=img.lsn // SEG * SEG)
         if s.klock == n and 'two_header_writers' not in V:
             t = t._replace(klock=None)
-        add('%s publishes v%d' % (who, img.ver), go(t, 'ack'))
+        late = 'note' in kinds and not {'page_commit_unnoted', 'page_commit_noted_unpublished'} & V
+        add('%s publishes v%d' % (who, img.ver), go(t, 'p5b' if late else 'ack'))
+    elif pc == 'p5b':
+        # Behind the publishing, since whoever ends the log of a dead writer writes over a header that was not published, and its place
+        # in the log is never reached then; before the commit is acknowledged.
+        note(s, n, who, img, img.lsn, add, lambda t: go(t, 'ack'))
     # a page commit of a writer that died
     elif pc == 'adopt1':
         slot = 1 - x.cslot
@@ -915,7 +929,7 @@ def in_slice(s, n, who, kinds, add):
             img = acknowledged(s)
             if x.dur < img.lsn:
                 add('%s begins to flush the log' % who, sp(s, n, W=('s1', 'lsync', img, ())))
-        elif kind not in ('take', 'back', 'note') and s.bud.commits >= (2 if kind in ('group', 'lgroup') else 1):
+        elif kind not in NO_COMMITS and s.bud.commits >= (2 if kind in ('group', 'lgroup') else 1):
             if kind in LATE or whole or kind == 'page' and 'page_commit_on_published' in V:
                 for cids in choices(s, kind):
                     begin(s, n, who, kind, cids, add)
@@ -1094,7 +1108,7 @@ def checkpointer(s, n, p, who, add):
         add('%s stops writing for all' % who, sp(sh(s, stop=True)._replace(klock=None), n, K=None))
 
 
-def closing(s, n, p, who, add):
+def closing(s, n, p, who, add, kinds):
     pc, _ = p.O
     x = s.shm
     go = lambda t, pc: sp(t, n, O=(pc, None))
@@ -1121,7 +1135,7 @@ def drop_logs(s):
     return s._replace(logs=tuple(l for l in s.logs if l[0] in keep))
 
 
-def opening(s, n, p, who, add):
+def opening(s, n, p, who, add, kinds):
     pc, d = p.O
     go = lambda t, pc, d=d: sp(t, n, O=(pc, d))
     fails = s.bud.fails
@@ -1196,7 +1210,8 @@ def opening(s, n, p, who, add):
                 t, img = r
             img = img._replace(lsn=frames[-1].lsn + 1, chain=frames[-1].cid)
         if 'recovery_keeps_log' in V and frames:
-            x = Shm(img, H.img, slot, None, False, False, None, None, None, H.log, img.lsn, H.img.lsn // SEG * SEG, img.lsn, False, False)
+            x = Shm(img, H.img, slot, None, False, False, None, None, None, H.log, img.lsn, H.img.lsn // SEG * SEG, img.lsn, False, False,
+                    n if 'own' in kinds else None)
             add('%s replays to v%d and goes on in the same log' % (who, img.ver),
                 sp(t._replace(shm=x), n, st=2, O=None))
             return
@@ -1252,12 +1267,12 @@ def opening(s, n, p, who, add):
         img = img._replace(lsn=0, chain=0) if 'create_lazy_header' not in V else img._replace(lsn=0, chain=0)
         if 'create_lazy_header' in V:
             s = s   # records are chained to the closed header's version
-        x = Shm(img, img, slot, None, False, False, None, None, None, s.dir[0], 0, 0, 0, False, False)
+        x = Shm(img, img, slot, None, False, False, None, None, None, s.dir[0], 0, 0, 0, False, False, n if 'own' in kinds else None)
         t = s._replace(shm=x, refused=frozenset())
         add('%s has it open at v%d' % (who, img.ver), sp(t, n, st=2, O=None))
 
 
-def plain(s, n, p, who, add):
+def plain(s, n, p, who, add, kinds):
     """A life without a log, beside whatever stands at its name: page commits, and a mark at the close."""
     pc, (slot, img, cids) = p.O
     go = lambda t, pc, slot=slot, img=img, cids=cids: sp(t, n, O=(pc, (slot, img, cids)))
@@ -1405,6 +1420,8 @@ CONFIGS = {
     'what was flushed is noted, a kill, a flush fails': (B(commits=2, kills=1, fails=1, opens=2), ('rec', 'unfl', 'note'), 9),
     'what was flushed is noted, the log goes round': (B(commits=5, ckpts=2, kills=1, opens=2), ('rec', 'note'), 7),
     'what was flushed is noted, the log ended by another process': (B(commits=2, kills=1, opens=3), ('rec', 'take', 'note'), 9),
+    'page commits that are noted, the log ended by another process': (B(commits=2, kills=1, opens=3), ('rec', 'page', 'take', 'note', 'own'), 9),
+    'page commits, the log ended by another process, a flush fails': (B(commits=2, kills=1, fails=1, opens=3), ('rec', 'page', 'take', 'note', 'own'), 9),
     'damage at rest behind what was noted': (B(commits=2, ckpts=1, kills=1, opens=3, closes=1), ('rec', 'note'), 8),
     'copies put back behind page commits': (B(commits=2, ckpts=0, kills=1, opens=2, tamper=1), ('rec', 'page', 'note'), 8),
     'stretches without pages, kills': (B(commits=2, kills=2, opens=3), ('late', 'lgroup', 'rec', 'back'), 9),
@@ -1507,6 +1524,7 @@ UNSAFE = {
     'note_of_appended': (B(commits=2), ('unfl', 'rec', 'note'), 9, 'what was appended and not flushed is noted as durable'),
     'note_beside_writer': (B(commits=2, opens=2), ('rec', 'note'), 9, 'a note is written while another process appends'),
     'page_commit_unnoted': (B(commits=2, kills=1, opens=2, tamper=1), ('rec', 'page', 'note'), 8, 'nothing in the log says that there was a page commit'),
+    'page_commit_noted_unpublished': (B(commits=2, kills=1, opens=2), ('rec', 'page', 'take', 'note', 'own'), 9, 'a page commit is noted in the log before it is published'),
     'torn_shared_memory': (B(commits=1), ('rec',), 8, 'version and root are stored one behind the other'),
 }
 

@@ -73,6 +73,38 @@ struct LogHeaderFailureTests {
         var device: TearingDevice { made.withLock { $0[0] } }
     }
 
+    /// Nothing is written or flushed any more behind the next header.
+    private final class BreakingDevice: ForwardingDevice {
+        enum State { case whole, armed, broken }
+
+        final class Switch: Sendable { let state = Mutex(State.whole) }
+
+        let base: any StorageDevice
+        let breaking: Switch
+
+        init(_ base: any StorageDevice, _ breaking: Switch) {
+            self.base = base
+            self.breaking = breaking
+        }
+
+        func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
+            try requireWhole()
+            try base.write(pieces, at: offset)
+            guard offset < 4 * pageByteCount else { return }
+            breaking.state.withLock { if $0 == .armed { $0 = .broken } }
+        }
+
+        func synchronize() throws(StorageError) {
+            try requireWhole()
+            try base.synchronize()
+        }
+
+        private func requireWhole() throws(StorageError) {
+            let isBroken = breaking.state.withLock { $0 == .broken }
+            if isBroken { throw StorageError(.io, "The device is broken", path: path) }
+        }
+    }
+
     private func commit(_ file: StorageFile, _ index: Int, creates: Bool = false, recorded: Bool = true) throws {
         let change = LoggedFile.Change(creates: creates, values: [(index, UInt64(index))])
         try file.publish([LoggedFile.prepare(change, in: file, recorded: recorded)])
@@ -127,5 +159,36 @@ struct LogHeaderFailureTests {
         }
         #expect(throws: StorageError.self) { try commit(file, 3, recorded: false) }
         #expect(file.hasStopped)
+    }
+
+    @Test("Rule 46: where what failed of a header cannot be restored, salvage takes the version that opening takes")
+    func salvage() throws {
+        let path = folder.path("a.realm")
+        let breaking = BreakingDevice.Switch()
+        var options = LoggedFile.options(blocks: 64)
+        options.makeDevice = { BreakingDevice($0, breaking) }
+        do {
+            let file = try StorageFile.open(path: path, options: options)
+            try file.lockForWriting()
+            defer { file.unlockForWriting() }
+            try commit(file, 1, creates: true)
+            try commit(file, 2)
+            breaking.state.withLock { $0 = .armed }
+            #expect(throws: StorageError.self) { try commit(file, 3, recorded: false) }
+            #expect(file.hasStopped)
+        }
+        let salvaged: UInt64
+        do {
+            let damaged = try DamagedFile(path: path)
+            salvaged = damaged.newestVersion
+            #expect(damaged.log.records.map(\.version) == [2, 3])
+            #expect(damaged.log.problem == nil)
+            // It is there, and what nobody was to see comes last.
+            #expect(damaged.roots.map(\.version) == [1, 4])
+        }
+        let file = try StorageFile.open(path: path, options: LoggedFile.options(blocks: 64))
+        let (version, values) = try LoggedFile.values(of: file)
+        #expect(salvaged == version)
+        #expect(Array(values.prefix(5)) == [0, 1, 2, 0, 0])
     }
 }

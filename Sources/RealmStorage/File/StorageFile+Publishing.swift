@@ -85,8 +85,10 @@ extension StorageFile {
             if plan.entries == nil { state.slot = plan.slot }
             return isPinned && pinPublished(&state, lock)
         }
-        goOnInLog(behindPagesOf: plan)
         if openLog != nil, plan.isBesideLog { publishImage(lock) }
+        // Behind the image: where this process dies before it, whoever ends the log writes over the header, which nobody knows, and a note
+        // would have the log be durable up to a place that it does not reach from the version before.
+        goOnInLog(behindPagesOf: plan)
         lock.publish(last.version)
         if plan.flushesHeader { confirm(plan.header, inSlot: slot) }
         goOnInLog(behind: plan)

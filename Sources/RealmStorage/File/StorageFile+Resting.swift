@@ -40,7 +40,7 @@ extension StorageFile {
     /// Goes on in the log behind a commit that is kept as pages, and says there that its version is in the file, where an older copy of the file
     /// would have the log end.
     ///
-    /// Its header is on the disk, and nobody has been told of it.
+    /// Its header is on the disk, the image names it, and nobody who waits has been told of it.
     func goOnInLog(behindPagesOf plan: PublishingPlan) {
         guard let openLog, case .pages(let mark) = plan.way, mark.isOpen else { return }
         openLog.goOn(at: mark.point)

@@ -14,12 +14,16 @@ extension DamagedFile {
     package var newestVersion: UInt64 { max(roots[0].version, log.records.last?.version ?? 0) }
 
     /// Reads the log that a header names as open, which is changed as little as the file.
-    static func readLog(behind header: FileHeader, of data: DataFile) -> Log {
+    ///
+    /// - Parameters:
+    ///   - header: The header.
+    ///   - data: The file.
+    ///   - past: What the lock file says of the log: what must not be believed of it, and how much has to be there.
+    /// - Returns: The records, and what is wrong with the log.
+    static func readLog(behind header: FileHeader, of data: DataFile, past: LockFile.PastLog) -> Log {
         do throws(StorageError) {
             let found = try StorageFile.findLog(of: header, StorageOptions(), data.path)
             guard case .replay(let reader) = found else { return Log() }
-            // It may say what of the log must not be believed, and how much has to be there.
-            let past = try LockFile.past(at: data.path + ".lock", of: LockFile.identity(of: data)).log
             let (tail, damage) = reader.readableTail(
                 from: header.mark.point,
                 version: header.version,

@@ -49,6 +49,7 @@ package final class DamagedFile: Sendable {
             verified: reservation.verified,
             verifier: Unmanaged.passUnretained(verifier)
         )
+        let past = try LockFile.past(at: path + ".lock", of: LockFile.identity(of: data))
         var headers: [FileHeader] = []
         var damaged: [PageNumber] = []
         for page in 0..<min(pageCount, FileHeader.slotPageCount) {
@@ -67,6 +68,9 @@ package final class DamagedFile: Sendable {
             )
         }
         headers.sort { ($0.version, $0.sequence) > ($1.version, $1.sequence) }
+        // One whose commit failed is no version of the file, and opening does not believe it: it is for what nothing else has.
+        let isRefused = { (header: FileHeader) in past.refused != 0 && header.fingerprint == past.refused }
+        headers = headers.filter { !isRefused($0) } + headers.filter(isRefused)
         var refusedPage: PageNumber?
         // What opening would take comes first: a newest version that is whole, or the one before a torn commit.
         if pageCount >= FileHeader.slotPageCount {
@@ -74,7 +78,8 @@ package final class DamagedFile: Sendable {
                 let recovered = try HeaderRecovery.recover(
                     mapping: reservation.mapping,
                     byteCount: byteCount,
-                    path: path
+                    path: path,
+                    refused: past.refused
                 )
                 headers.insert(recovered.header, at: 0)
             } catch {
@@ -94,7 +99,7 @@ package final class DamagedFile: Sendable {
         }
         self.roots = roots
         damagedHeaderPages = damaged
-        log = DamagedFile.readLog(behind: roots[0].header, of: data)
+        log = DamagedFile.readLog(behind: roots[0].header, of: data, past: past.log)
     }
 
     /// Follows the change log of the best version to where it ends or is damaged.

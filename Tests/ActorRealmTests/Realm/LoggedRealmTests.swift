@@ -233,23 +233,54 @@ struct LoggedRealmTests {
         for worker in workers { await worker.close() }
     }
 
-    @Test("Rule 33: a realm that was killed is refused without the setting, and stays as it is")
-    func refused() throws {
+    @Test("Rules 33 and 35: a realm that was killed opens whole without the setting, unflushed, and for reading only")
+    func withoutSetting() throws {
         let held = try withNewRealm(configuration()) { realm in
             defer { realm.close() }
             try add(0..<4, to: realm, "one")
-            try kill()
+            for name in ["plain", "unflushed", "reading"] { try kill(name) }
             return describe(realm)
         }
-        let files = try ["", ".log"].map { try Data(contentsOf: URL(fileURLWithPath: path("killed") + $0)) }
-        for durability in [Realm.Configuration.Durability.flushed, .unflushed] {
-            var other = configuration("killed", keepsLog: durability == .unflushed)
-            other.durability = durability
-            #expect(throws: Realm.Error.self) { try withNewRealm(other) { $0.close() } }
+        var unflushed = configuration("unflushed")
+        unflushed.durability = .unflushed
+        var reading = configuration("reading", keepsLog: false)
+        reading.readOnly = true
+        let others = ["plain": configuration("plain", keepsLog: false), "unflushed": unflushed, "reading": reading]
+        for (name, other) in others {
+            #expect(hasLog(name))
+            try withNewRealm(other) { realm in
+                defer { realm.close() }
+                #expect(describe(realm) == held, "\(name)")
+                #expect(!hasLog(name), "\(name)")
+                try realm.verify()
+            }
         }
-        let after = try ["", ".log"].map { try Data(contentsOf: URL(fileURLWithPath: path("killed") + $0)) }
-        #expect(files == after)
-        #expect(try recovered() == held)
+    }
+
+    @Test("Rule 35: so do its schema version, a plan, a copy of it as a seed, and its compaction")
+    func otherOpenings() async throws {
+        func held(_ configuration: Realm.Configuration) throws -> [String] {
+            try withNewRealm(configuration) { realm in
+                defer { realm.close() }
+                return describe(realm)
+            }
+        }
+        let names = ["version", "plan", "seed", "compacted"]
+        let wanted = try withNewRealm(configuration()) { realm in
+            defer { realm.close() }
+            try add(0..<4, to: realm, "one")
+            for name in names { try kill(name) }
+            return describe(realm)
+        }
+        #expect(try schemaVersionAtURL(URL(fileURLWithPath: path("version"))) == 0)
+        let plan = try await Realm.migrationPlan(for: configuration("plan", keepsLog: false))
+        #expect(plan.isEmpty)
+        var seeded = configuration("seeded", keepsLog: false)
+        seeded.seedFilePath = URL(fileURLWithPath: path("seed"))
+        #expect(try held(seeded) == wanted)
+        try Realm.compact(configuration("compacted", keepsLog: false))
+        #expect(try held(configuration("compacted", keepsLog: false)) == wanted)
+        for name in names { #expect(!hasLog(name), "\(name)") }
     }
 
     @Test("Rule 20: a migration beside an open log is kept as pages, and records go on behind it")

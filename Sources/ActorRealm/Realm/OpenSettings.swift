@@ -53,8 +53,10 @@ struct OpenSettings: Sendable {
         options.maximumNumberOfActiveVersions = configuration.maximumNumberOfActiveVersions.map { Int(clamping: $0) }
         options.makeDevice = configuration.makeDevice
         options.failures = configuration.failures
+        var log = LogOptions(replay: LogReplay.apply)
+        // What a kill has left in one is applied, whoever opens the file.
+        options.recovery = log
         if configuration.keepsLog, !configuration.readOnly, options.durability == .flushed {
-            var log = LogOptions(replay: LogReplay.apply)
             let thread = DedicatedThread(name: "realm-log")
             log.runBeside = { thread.performOrRun($1) }
             log.clock = LogOptions.Clock(now: configuration.clock.now, wake: configuration.clock.wake)

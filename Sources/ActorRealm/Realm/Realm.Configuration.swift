@@ -141,7 +141,8 @@ extension Realm {
 
         /// Whether commits are made durable by their records in a log beside the file, and not by their pages.
         ///
-        /// That of the first opening in a process counts; with durability `unflushed` there is no log.
+        /// That of the first opening in a process counts; with durability `unflushed` there is no log. What a kill has left in one is applied
+        /// by the next opening, with the setting and without.
         package var keepsLog = false
         /// When there is a log, how long it is, and where it stands, for tests.
         var adjustLog: (@Sendable (inout LogOptions) -> Void)?

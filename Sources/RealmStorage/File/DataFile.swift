@@ -201,6 +201,11 @@ final class DataFile: StorageDevice {
         _ = try SystemCall.retrying(directory, "Cannot flush the directory") { Int(fsync(descriptor)) }
     }
 
+    /// Whether this process may make and remove names in a file's directory.
+    static func mayChangeDirectory(of path: String) -> Bool {
+        faccessat(AT_FDCWD, directory(of: path), W_OK | X_OK, AT_EACCESS) == 0
+    }
+
     /// The folder that a path names a file in.
     static func directory(of path: String) -> String {
         path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."

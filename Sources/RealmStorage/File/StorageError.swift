@@ -44,6 +44,8 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
     package var errorNumber: Int32?
     /// What the failure is about, where the message names it.
     package var subject: Subject?
+    /// Whether it is that the file has a log with newer commits, which may be applied.
+    var namesUnreadLog = false
 
     /// The class, the property and the value of a failure; an object, so that errors without one stay small.
     package final class Subject: Sendable {

@@ -41,11 +41,14 @@ extension StorageFile {
         return try DataFile.open(path: path, isReadOnly: false)
     }
 
-    static func openUnshared(
+    /// The same as ``openUnshared(data:path:options:besideOwn:)``, for a file whose log is to be used, or that has none with newer commits.
+    ///
+    /// - Throws: `StorageError`, which says so of itself where there is such a log; then nothing has changed.
+    static func openOnce(
         data file: DataFile,
         path: String,
         options: StorageOptions,
-        besideOwn isBesideOwn: Bool = true
+        besideOwn isBesideOwn: Bool
     ) throws(StorageError) -> StorageFile {
         var data = options.makeDevice?(file) ?? file
         if let failures = options.failures { data = FailingStepDevice(base: data, failures: failures) }

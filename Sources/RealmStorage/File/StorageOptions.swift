@@ -38,6 +38,8 @@ package struct StorageOptions: Sendable {
     package var checkpointWait = Duration.seconds(60)
     /// How commits are kept in a log; nil for files without one.
     package var log: LogOptions?
+    /// How a log is applied that whoever keeps none finds; nil where a file with one is refused that holds newer commits.
+    package var recovery: LogOptions?
 
     package init() {}
 }

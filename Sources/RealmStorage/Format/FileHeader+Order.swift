@@ -12,12 +12,16 @@ extension FileHeader {
         guard mark.isOpen else { return }
         let reason =
             isReadOnly
-            ? "which nobody can apply who may only read: open it for writing once, to use logs, and close it, or salvage it to a new file"
+            ? "and this process may not bring them to it: open it for writing once, as a user who may write the file, its lock file and "
+                + "its folder, and close it, or salvage it to a new file"
             : "and was not opened to use logs"
-        throw StorageError(
+        var error = StorageError(
             .unsupportedFormat,
             "The realm file has a log that holds newer commits, \(reason)",
             path: path
         )
+        // To whoever only reads, a feature that keeps him from writing matters no more than that.
+        error.namesUnreadLog = !isReadOnly || features.unwritable == nil
+        throw error
     }
 }

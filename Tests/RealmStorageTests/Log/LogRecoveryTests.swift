@@ -14,12 +14,15 @@ struct LogRecoveryTests {
 
     /// How a file is opened so.
     enum Way: CaseIterable {
-        case forReadingOnly, unflushed
+        case forReadingOnly, withoutLog, unflushed
 
         func options(_ recorder: LoggedFile.Recorder? = nil) -> StorageOptions {
             var options = LoggedFile.options(recorder: recorder)
             switch self {
             case .forReadingOnly: options.isReadOnly = true
+            case .withoutLog:
+                options.recovery = options.log
+                options.log = nil
             case .unflushed: options.durability = .none
             }
             return options
@@ -170,7 +173,7 @@ struct LogRecoveryTests {
             }
             for child in children { child.connection.send(1) }
             do {
-                let options = round % 3 == 0 ? LoggedFile.options() : Way.allCases[round % 2].options()
+                let options = round % 4 == 0 ? LoggedFile.options() : Way.allCases[round % 3].options()
                 let file = try StorageFile.open(path: path, options: options)
                 #expect(try LoggedFile.values(of: file).values[1] == 4, "round \(round)")
             }

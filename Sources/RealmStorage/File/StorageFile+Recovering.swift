@@ -1,0 +1,59 @@
+/// Opening a file that a kill has left with commits in its log, for whoever uses no log: for reading only, without one, or without
+/// durability.
+extension StorageFile {
+    /// So many logs at most are applied by one opening: behind each another process may have begun the next one, and been killed.
+    private static let recoveryLimit = 8
+
+    /// An instance of a file that is this caller's alone.
+    ///
+    /// Where the file's log holds newer commits, and is not to be used, an opening that uses it comes first: it leaves one closed file.
+    static func openUnshared(
+        data: DataFile,
+        path: String,
+        options: StorageOptions,
+        besideOwn isBesideOwn: Bool = true
+    ) throws(StorageError) -> StorageFile {
+        var recoveriesLeft = recoveryLimit
+        while true {
+            do throws(StorageError) {
+                return try openOnce(data: data, path: path, options: options, besideOwn: isBesideOwn)
+            } catch {
+                guard error.namesUnreadLog, recoveriesLeft > 0, let log = options.log ?? options.recovery else {
+                    throw error
+                }
+                let isApplied = try applyLog(log, of: data, path: path, options: options, besideOwn: isBesideOwn)
+                // Where this process may not do so, another one may have done it meanwhile.
+                recoveriesLeft = isApplied ? recoveriesLeft - 1 : 0
+            }
+        }
+    }
+
+    /// Opens a file as whoever writes with a log, and closes it: what the log holds is in the file then, and nothing else has changed.
+    ///
+    /// - Returns: false where this process may only read, or the file has lost its name.
+    private static func applyLog(
+        _ log: LogOptions,
+        of data: DataFile,
+        path: String,
+        options: StorageOptions,
+        besideOwn isBesideOwn: Bool
+    ) throws(StorageError) -> Bool {
+        // The log is removed in the end: where that cannot be, nothing is begun.
+        if data.isReadOnly, !DataFile.mayChangeDirectory(of: path) { return false }
+        var writing = options
+        writing.isReadOnly = false
+        writing.createsIfMissing = false
+        writing.durability = .flushed
+        writing.log = log
+        do throws(StorageError) {
+            // With locks of its own, which go with it.
+            let own = try DataFile.open(path: path, isReadOnly: false)
+            guard own.identity == data.identity else { return false }
+            _ = try openOnce(data: own, path: path, options: writing, besideOwn: isBesideOwn)
+            return true
+        } catch {
+            guard data.isReadOnly, error.code == .permissionDenied else { throw error }
+            return false
+        }
+    }
+}

@@ -65,6 +65,20 @@ enum Losing {
         override class func shouldIncludeInDefaultSchema() -> Bool { false }
     }
 
+    /// With such a key, and a link that is declared before it.
+    class KeyedLast: Object {
+        @Persisted var twin: KeyedLast?
+        @Persisted var id: Int
+        @Persisted var fax: String
+        @Persisted var age: Int
+        @Persisted var nick: String?
+        @Persisted var marks: List<Int>
+        @Persisted var price: Decimal128
+        @Persisted(primaryKey: true) var name: String
+        override class func _realmObjectName() -> String? { "Person" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    }
+
     /// With a key that is a number.
     class KeyedByAge: Object {
         @Persisted var name: String

@@ -163,4 +163,20 @@ import Testing
             #expect(realm.object(ofType: Losing.Keyed.self, forPrimaryKey: "name 5")?.twin?.id == 6)
         }
     }
+
+    @Test func `an object is found whose key was written behind a link to one that was made with it`() throws {
+        let configuration = file.configuration(Losing.KeyedLast.self, version: 2) { migration, _ in
+            func find(_ key: String) -> Int? { migration.object(ofType: "Person", forPrimaryKey: key)?["id"] as? Int }
+            let inner: [String: Any] = ["name": "inner", "id": 101]
+            let outer: [String: Any] = ["name": "outer", "id": 100, "twin": inner]
+            migration.create("Person", value: outer, update: .modified)
+            #expect(find("outer") == 100 && find("inner") == 101)
+            migration.create("Person", value: ["name": "outer", "age": 5], update: .modified)
+        }
+        try withNewRealm(configuration) { realm in
+            #expect(realm.objects(Losing.KeyedLast.self).count == 12)
+            let outer = realm.object(ofType: Losing.KeyedLast.self, forPrimaryKey: "outer")
+            #expect(outer?.id == 100 && outer?.age == 5 && outer?.twin?.name == "inner")
+        }
+    }
 }

@@ -124,4 +124,21 @@ import Testing
         #expect(kept == schema(.cascade))
         #expect(schema(.nullify).keepingRules(of: schema(.deny)) { _ in false } == schema(.nullify))
     }
+
+    @Test("A link to a class that becomes embedded keeps no delete rule", arguments: [DeleteRule.cascade, .deny])
+    func embeddedTargets(_ rule: DeleteRule) {
+        func schema(isEmbedded: Bool, _ rule: DeleteRule = .nullify) -> DatabaseSchema {
+            let link = PropertySchema(name: "part", kind: .object, deleteRule: rule, targetClass: "Part")
+            return DatabaseSchema(classes: [
+                ClassSchema(
+                    name: "Part",
+                    properties: [PropertySchema(name: "name", kind: .string)],
+                    isEmbedded: isEmbedded
+                ), ClassSchema(name: "Item", properties: [link]),
+            ])
+        }
+        let (stored, declared) = (schema(isEmbedded: false, rule), schema(isEmbedded: true))
+        #expect(declared.keepingRules(of: stored) { _ in true } == declared)
+        #expect(schema(isEmbedded: false).keepingRules(of: stored) { _ in true } == stored)
+    }
 }

@@ -439,4 +439,66 @@ import Testing
         try database.reconcile(classes(isEmbedded: false), version: 3)
         #expect(database.model.schema["Address"]?.isEmbedded == false)
     }
+
+    @Test("A value of any kind owns no embedded row")
+    func valuesOwnNothing() throws {
+        func classes(isEmbedded: Bool) -> [ClassSchema] {
+            [
+                ClassSchema(
+                    name: "Address",
+                    properties: [PropertySchema(name: "street", kind: .string)],
+                    isEmbedded: isEmbedded
+                ),
+                ClassSchema(
+                    name: "Person",
+                    properties: [
+                        PropertySchema(name: "home", kind: .object, targetClass: "Address"),
+                        PropertySchema(name: "value", kind: .any),
+                    ]
+                ),
+            ]
+        }
+        let database = try TestDatabase(classes(isEmbedded: false))
+        try database.write { _ in
+            let address = try database.table("Address").insert()
+            let person = try database.table("Person").insert()
+            try database.table("Person")
+                .set(
+                    "value",
+                    person,
+                    .anyLink(table: database.table("Address").id, key: address)
+                )
+        }
+        #expect(throws: ModelError.invalidOwnerCount(className: "Address", count: 0)) {
+            try database.reconcile(classes(isEmbedded: true), version: 2)
+        }
+        // Beside its owner such a value is one link too many.
+        try database.write { _ in try database.table("Person").setLink(0, key: 0, to: 0) }
+        #expect(throws: ModelError.invalidOwnerCount(className: "Address", count: 2)) {
+            try database.reconcile(classes(isEmbedded: true), version: 2)
+        }
+        try database.write { _ in try database.table("Person").setNull(1, key: 0) }
+        try database.reconcile(classes(isEmbedded: true), version: 2)
+        #expect(database.model.schema["Address"]?.isEmbedded == true)
+    }
+
+    @Test("A class that is named as a kind is not that kind")
+    func namedAsKinds() throws {
+        let named = ClassSchema(name: "string", properties: [PropertySchema(name: "text", kind: .string)])
+        let links = PropertySchema(name: "tags", kind: .object, collection: .list, targetClass: "string")
+        let texts = PropertySchema(name: "tags", kind: .string, collection: .list)
+        for (old, new) in [(links, texts), (texts, links)] {
+            let plan = try SchemaReconciler.plan(
+                stored: DatabaseSchema(
+                    classes: [ClassSchema(name: "Person", properties: [old]), named],
+                    version: 1
+                ),
+                declared: DatabaseSchema(
+                    classes: [ClassSchema(name: "Person", properties: [new]), named],
+                    version: 2
+                )
+            )
+            #expect(plan.steps == [.replaceProperty(className: "Person", new, keepsValues: false), .setVersion(2)])
+        }
+    }
 }

@@ -24,11 +24,18 @@ struct AddedDefaults {
 
     private var items: [Item] = []
 
-    init(_ plan: SchemaPlan, in schema: ModelSchema) {
+    /// - Parameters:
+    ///   - plan: What becomes of the file, with the names that its schema has for the classes.
+    ///   - schema: The classes of the program.
+    ///   - stored: The schema of the file; nil for a file that has none.
+    init(_ plan: SchemaPlan, in schema: ModelSchema, of stored: DatabaseSchema?) {
+        func declaredClass(_ className: String) -> ModelClass? {
+            schema[className] ?? stored?[className]?.storedName.flatMap { schema[$0] }
+        }
         for step in plan.steps {
             switch step {
             case .addProperty(let className, let property), .replaceProperty(let className, let property, false):
-                guard property.collection == .none, property.isStored, let info = schema[className],
+                guard property.collection == .none, property.isStored, let info = declaredClass(className),
                     let declared = info.properties.first(where: { $0.columnName == property.name })
                 else { continue }
                 add(declared, of: info)

@@ -32,7 +32,9 @@ final class LossFinder {
         for schema in declared.list {
             guard let old = stored[schema.name] else { continue }
             for property in old.properties where property.isStored {
-                guard let new = schema[property.name], new.isStored, property.isRetyped(to: new) else { continue }
+                guard let new = schema[property.name], new.isStored, !property.hasType(of: new, stored.name(of:)) else {
+                    continue
+                }
                 retyped[Name(className: schema.name, property: property.name)] = WrittenRows()
             }
         }
@@ -168,15 +170,6 @@ final class LossFinder {
             if try after.contains(key: key) { count += 1 }
         }
         return count
-    }
-}
-
-extension PropertySchema {
-    /// Whether values cannot be kept where a property becomes another one: all differs but whether null is allowed.
-    func isRetyped(to other: PropertySchema) -> Bool {
-        var required = other
-        required.isOptional = isOptional
-        return typeDescription != required.typeDescription || isStored != other.isStored
     }
 }
 

@@ -28,7 +28,9 @@ struct MigrationPlanner {
         var changes: [MigrationPlan.Change] = []
         var cost = MigrationCost()
         for schema in declared.list {
-            let own = steps.steps.filter { $0.className == schema.name }
+            // The steps have the name that the schema of the file has for the class.
+            let storedName = stored?[schema.name]?.name ?? schema.name
+            let own = steps.steps.filter { $0.className == storedName }
             if own.isEmpty { continue }
             if cancellation.isCancelled { throw CancellationError() }
             guard let old = stored?[schema.name], let table = try model.table(named: schema.name) else {
@@ -37,7 +39,7 @@ struct MigrationPlanner {
             }
             let guesses = try RenameGuess(table, old, schema, classes[schema.name], own).guesses()
             for step in own {
-                if let change = try change(step, table, old, guesses) { changes.append(change) }
+                if let change = try change(step, schema.name, table, old, guesses) { changes.append(change) }
                 cost.add(step, rowCount: table.count, hasDefault: hasDefault(step))
             }
         }
@@ -66,7 +68,7 @@ struct MigrationPlanner {
     }
 
     private func hasDefault(_ step: SchemaPlan.Step) -> Bool {
-        !AddedDefaults(SchemaPlan(steps: [step]), in: classes).isEmpty
+        !AddedDefaults(SchemaPlan(steps: [step]), in: classes, of: stored).isEmpty
     }
 
     private func change(
@@ -90,6 +92,7 @@ struct MigrationPlanner {
     /// What a step means to whoever reads the plan; nil for what follows from another step.
     private func change(
         _ step: SchemaPlan.Step,
+        _ className: String,
         _ table: TableView,
         _ old: ClassSchema,
         _ guesses: [String: String]
@@ -98,24 +101,24 @@ struct MigrationPlanner {
         func known(_ kind: MigrationPlan.Change.Kind, _ name: String) throws -> MigrationPlan.Change? {
             guard let property = old[name], let ordinal = old.ordinal(of: name) else { return nil }
             let values = property.isStored ? try table.valueCount(of: ordinal) : 0
-            return change(kind, old.name, name, property.typeDescription, table.count, values)
+            return change(kind, className, name, property.typeDescription, table.count, values)
         }
         func rule(_ name: String?) -> MigrationPlan.Change {
-            change(.ruleChanged, old.name, name, name.flatMap { old[$0]?.typeDescription }, table.count)
+            change(.ruleChanged, className, name, name.flatMap { old[$0]?.typeDescription }, table.count)
         }
         switch step {
         case .removeProperty(_, let name):
             return try known(guesses[name].map { .renamed(to: $0) } ?? .removed, name)
         case .addProperty(_, let property):
             if guesses.values.contains(property.name) { return nil }
-            return change(.added, old.name, property.name, property.typeDescription, table.count)
+            return change(.added, className, property.name, property.typeDescription, table.count)
         case .replaceProperty(_, let property, let keepsValues):
             if !keepsValues { return try known(.retyped(to: property.typeDescription), property.name) }
             return try known(property.isOptional ? .madeOptional : .madeRequired, property.name)
         case .removePrimaryKey: return try old.primaryKey.flatMap { try known(.keyChanged, $0.name) }
         case .setPrimaryKey(_, let name):
-            return change(.keyChanged, old.name, name, old[name]?.typeDescription, table.count)
-        case .setEmbedded: return change(.embeddednessChanged, old.name, nil, nil, table.count)
+            return change(.keyChanged, className, name, old[name]?.typeDescription, table.count)
+        case .setEmbedded: return change(.embeddednessChanged, className, nil, nil, table.count)
         case .setUnique(_, let name, _), .addIndex(_, let name), .removeIndex(_, let name),
             .setDeleteRule(_, let name, _):
             return rule(name)

@@ -54,9 +54,11 @@ final class MigrationTransaction {
         try new.model.begin(transaction)
         let plan = try SchemaReconciler.plan(stored: stored, declared: declared)
         var preparation = plan.preparation
-        preparation.steps += stored.stepsWithoutUniqueness
+        // What else is in the file is judged by nobody behind the block, and stays as it is.
+        let names = Set(declared.list.compactMap { stored[$0.name]?.name })
+        preparation.steps += stored.stepsWithoutUniqueness(of: names, before: plan)
         try new.model.changeSchema(preparation)
-        try AddedDefaults(plan, in: new.registry.schema).write(to: new)
+        try AddedDefaults(plan, in: new.registry.schema, of: stored).write(to: new)
         new.migration = self
         old.migration = self
     }
@@ -189,6 +191,8 @@ final class MigrationTransaction {
 
     func rename(_ className: String, from oldName: String, to newName: String) {
         if hasFailed { return }
+        // What is noted of the class has the program's name, whichever is given.
+        let className = declaredClass(className)?.name ?? className
         func refuse(_ reason: String) { self.refuse("Cannot rename \(reason)", className, oldName) }
         guard let after = declaredClass(className) else {
             return refuse("properties for type '\(className)' because it has been removed from the Realm.")
@@ -210,9 +214,7 @@ final class MigrationTransaction {
         if after[oldName] != nil {
             return refuse("\(property) to '\(newName)' because the source property still exists.")
         }
-        var comparable = source
-        comparable.isOptional = target.isOptional
-        if comparable.typeDescription != target.typeDescription || !source.isStored {
+        if !source.hasType(of: target, stored.name(of:)) || !source.isStored {
             return refuse(
                 "\(property) to '\(newName)' because it would change from type '\(source.typeDescription)' to "
                     + "'\(target.typeDescription)'."
@@ -240,6 +242,7 @@ final class MigrationTransaction {
 
     func discard(_ className: String, _ propertyName: String) {
         if hasFailed { return }
+        let className = declaredClass(className)?.name ?? className
         // A file that is old enough has no such property, and a misspelt one keeps its values from nothing.
         let column = new.registry.schema[className]?.property(propertyName)?.columnName
         for name in [propertyName, column].compactMap({ $0 }) {
@@ -263,14 +266,28 @@ final class MigrationTransaction {
 }
 
 extension DatabaseSchema {
-    /// What makes all unique properties plain ones: they are judged when the block of a migration is done.
-    fileprivate var stepsWithoutUniqueness: [SchemaPlan.Step] {
-        list.flatMap { schema in
-            schema.properties.filter { $0.isUnique && !$0.isPrimaryKey }
-                .map { SchemaPlan.Step.setUnique(className: schema.name, property: $0.name, false) }
-                + schema.compoundIndexes.filter(\.isUnique)
-                .map { .addCompoundIndex(className: schema.name, CompoundIndexSchema($0.properties)) }
+    /// What makes all unique properties of some classes plain ones: they are judged when the block of a migration is done.
+    ///
+    /// An index over several properties goes with the plan where that removes it, or gives one of them another column; what is declared
+    /// of it is made behind the block.
+    fileprivate func stepsWithoutUniqueness(of names: Set<String>, before plan: SchemaPlan) -> [SchemaPlan.Step] {
+        var steps: [SchemaPlan.Step] = []
+        for schema in list where names.contains(schema.name) {
+            let className = schema.name
+            for property in schema.properties where property.isUnique && !property.isPrimaryKey {
+                steps.append(.setUnique(className: className, property: property.name, false))
+            }
+            let replaced = plan.steps.compactMap { step in
+                if case .replaceProperty(className, let property, _) = step { return property.name }
+                return nil
+            }
+            for index in schema.compoundIndexes where index.isUnique {
+                if plan.steps.contains(.removeCompoundIndex(className: className, index)) { continue }
+                if index.properties.contains(where: replaced.contains) { continue }
+                steps.append(.addCompoundIndex(className: className, CompoundIndexSchema(index.properties)))
+            }
         }
+        return steps
     }
 }
 

@@ -23,7 +23,12 @@ struct RenameGuess {
         self.info = info
         removed = steps.compactMap { if case .removeProperty(_, let name) = $0 { old[name] } else { nil } }
         added = steps.compactMap {
-            if case .addProperty(_, let property) = $0, property.isStored { new[property.name] } else { nil }
+            guard case .addProperty(_, let property) = $0, property.isStored, var declared = new[property.name] else {
+                return nil
+            }
+            // What the file calls the class, as in what is removed.
+            declared.targetClass = property.targetClass
+            return declared
         }
     }
 
@@ -31,10 +36,10 @@ struct RenameGuess {
     func guesses() throws -> [String: String] {
         var candidates: [(old: String, new: String, likeness: Double)] = []
         for before in removed {
-            let fitting = added.filter { before.isStored && !before.isRetyped(to: $0) }
+            let fitting = added.filter { before.isStored && before.hasType(of: $0) }
             if fitting.isEmpty { continue }
             let values = try sample(of: before)
-            let isAlone = fitting.count == 1 && removed.count { !$0.isRetyped(to: fitting[0]) } == 1
+            let isAlone = fitting.count == 1 && removed.count { $0.hasType(of: fitting[0]) } == 1
             for after in fitting where fits(values, after) {
                 var likeness = Self.likeness(before.name, after.name)
                 if isEnum(after), values.contains(where: { !$0.isNull }) { likeness += 1 }

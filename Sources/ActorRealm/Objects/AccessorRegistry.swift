@@ -83,6 +83,9 @@ final class AccessorRegistry {
 
     private func findDynamic(_ className: String) throws(StorageError) -> TableAccessor? {
         if let known = dynamicByName[className] { return known }
+        // A class has one accessor, and one of each property, by whichever of its names it is asked for.
+        let name = core.model.schema.name(of: className)
+        if name != className { return try findDynamic(name) }
         guard let table = try core.model.table(named: className) else { return nil }
         let declared = schema[programName(of: className)]
         let info = declared.map { ModelClass(dynamic: $0) } ?? ModelClass(dynamic: table.schema)

@@ -97,6 +97,8 @@ final class CreateContext: AddContext {
             } else if isNew || resets, !info.isDynamic {
                 property.store(from: defaults(), to: writer)
             }
+            // What a link made before may have looked for keys while this one was not there.
+            if isNew, property.isPrimaryKey { core.migration?.keys.wrote(rowKey, info.name) }
             if let failure { throw named(failure, info, property) }
         }
         try accessor.table.requireUnique(key: rowKey)

@@ -217,7 +217,8 @@ extension RealmCoordinator {
                     ) { [file] in file.waitingProcessCount }
                 }
                 if let stored, let log,
-                    configuration.hasMigration || plan.dropsValues || !AddedDefaults(plan, in: schema).isEmpty
+                    configuration.hasMigration || plan.dropsValues
+                        || !AddedDefaults(plan, in: schema, of: stored).isEmpty
                 {
                     // Nobody waits for a block: what is declared meanwhile stays.
                     file.endWithdrawingRules(withdrawal)

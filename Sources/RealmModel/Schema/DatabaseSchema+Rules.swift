@@ -16,7 +16,8 @@ extension DatabaseSchema {
 
     /// Adds to a declared schema the indexes, unique rules and delete rules that the file has and somebody declares.
     ///
-    /// An index or a rule belongs to a property, or to several, and goes when one of them does or gets another type.
+    /// An index or a rule belongs to a property, or to several, and goes when one of them does or gets another type; a delete rule also
+    /// when the class that the property links to becomes embedded.
     ///
     /// - Parameters:
     ///   - stored: The schema of the file; nil for a file that has none.
@@ -27,7 +28,8 @@ extension DatabaseSchema {
         var isChanged = false
         let kept = classes.values.map { declared in
             guard let found = stored[declared.name] else { return declared }
-            let complete = declared.keepingRules(of: found, stored.name(of:)) { rule in
+            let isOwned = { (target: String) in self[target]?.isEmbedded == true }
+            let complete = declared.keepingRules(of: found, stored.name(of:), isOwned) { rule in
                 isDeclared(rule.number(inClass: found.name))
                     || found.storedName.map { isDeclared(rule.number(inClass: $0)) } ?? false
             }
@@ -80,6 +82,7 @@ extension ClassSchema {
     fileprivate func keepingRules(
         of stored: ClassSchema,
         _ storedTarget: (String) -> String,
+        _ isOwned: (String) -> Bool,
         where isDeclared: (SchemaRule) -> Bool
     ) -> ClassSchema? {
         var kept: Set<String> = []
@@ -95,6 +98,8 @@ extension ClassSchema {
                 property.isIndexed = true
                 property.isUnique = true
             }
+            // Embedded objects always go with their owner.
+            if let target = declared.targetClass, isOwned(target) { return property }
             // Of two that are declared the one stays that deletes less.
             if found.deleteRule != .nullify, declared.deleteRule != .deny, found.deleteRule != declared.deleteRule,
                 isDeclared(.delete(found.name, found.deleteRule))

@@ -66,6 +66,15 @@ package struct PropertySchema: Sendable, Hashable {
     /// Whether values can be or contain links.
     package var makesLinks: Bool { kind == .object || kind == .any }
 
+    /// Whether this holds values of the type that a declared property has, but for null.
+    ///
+    /// By what the type consists of, and not by its description: a class may be named as a kind is. `storedTarget` gives what the schema of
+    /// this property calls a class of the declared one.
+    package func hasType(of declared: PropertySchema, _ storedTarget: (String) -> String = { $0 }) -> Bool {
+        kind == declared.kind && collection == declared.collection
+            && targetClass == declared.targetClass.map(storedTarget)
+    }
+
     /// The column's layout in the table's clusters.
     package var layout: ColumnLayout {
         if collection != .none { return ColumnLayout(kind: .bytes, isNullable: false) }

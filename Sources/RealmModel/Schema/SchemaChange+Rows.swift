@@ -81,15 +81,25 @@ extension SchemaChange {
         if !entries.isEmpty { try table.mapAssign(target, key: key, entries) }
     }
 
-    /// Throws unless each row of a class has exactly one link to it.
+    /// Throws unless each row of a class has exactly one link to it, which is no value of any kind: such a one owns nothing.
     func requireOwners(_ className: String) throws {
         guard let table = try model.table(named: className) else { return }
+        let origins = table.linkOrigins.map { origin in
+            (
+                tableID: origin.tableID, property: origin.property,
+                owns: model.schema.schema(of: origin.tableID)?.properties[origin.property].isLink == true
+            )
+        }
         try table.forEachKey { key in
             var count = 0
-            for origin in table.linkOrigins {
-                count += try table.backlinkCount(of: key, from: origin.tableID, property: origin.property)
+            var ownerCount = 0
+            for origin in origins {
+                let found = try table.backlinkCount(of: key, from: origin.tableID, property: origin.property)
+                count += found
+                if origin.owns { ownerCount += found }
             }
-            if count != 1 { throw ModelError.invalidOwnerCount(className: className, count: count) }
+            if count == 1, ownerCount == 1 { return }
+            throw ModelError.invalidOwnerCount(className: className, count: ownerCount == 0 ? 0 : count)
         }
     }
 

@@ -99,9 +99,8 @@ extension PropertySchema {
     ///
     /// `storedTarget` gives what the schema of the file calls a class of the declared one.
     func holdsTheSame(as declared: PropertySchema, _ storedTarget: (String) -> String) -> Bool {
-        kind == declared.kind && collection == declared.collection
-            && targetClass == declared.targetClass.map(storedTarget)
-            && originProperty == declared.originProperty && (!isStored || isOptional == declared.isOptional)
+        hasType(of: declared, storedTarget) && originProperty == declared.originProperty
+            && (!isStored || isOptional == declared.isOptional)
     }
 }
 

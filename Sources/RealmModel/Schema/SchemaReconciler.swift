@@ -158,9 +158,7 @@ package enum SchemaReconciler {
             }
             return
         }
-        var required = new
-        required.isOptional = old.isOptional
-        if old.typeDescription != required.typeDescription || old.isStored != new.isStored {
+        if !old.hasType(of: new) {
             differs("changed from '\(old.typeDescription)' to '\(new.typeDescription)'")
             replace(keepsValues: false)
             return

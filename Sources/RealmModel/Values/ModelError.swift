@@ -47,7 +47,7 @@ package enum ModelError: Error, Sendable, Equatable, CustomStringConvertible {
                 + (value.map { ": several objects have \($0)." } ?? ".")
         case .invalidOwnerCount(let className, let count):
             "Cannot convert '\(className)' to embedded: an object has \(count) incoming links, and each must have "
-                + "exactly one. Delete or copy such objects in the migration block."
+                + "exactly one, which a value of any type is not. Delete or copy such objects in the migration block."
         case .noSuchRow(let className, let key):
             "The '\(className)' object with key \(key) has been deleted or invalidated."
         case .noSuchTarget(let className, let property, let target):

@@ -39,15 +39,19 @@ extension Query where T: RealmCollection {
 
     /// The collection, of which every element has to meet the condition: `$0.dogs.all.age > 3`.
     ///
-    /// An empty collection meets every condition.
+    /// An empty collection meets every condition. A range is asked of each element, nil included, and an aggregate is one
+    /// value, for which `all` changes nothing.
     public var all: Query<T> { quantified(.all) }
 
     /// The collection, of which no element may meet the condition: `$0.dogs.none.age > 3`.
+    ///
+    /// A range is asked of each element; what is asked of an aggregate is negated.
     public var none: Query<T> { quantified(PredicateQuantifier.none) }
 
     private func quantified(_ quantifier: PredicateQuantifier) -> Query<T> {
         var path = node.path
         path.quantifier = quantifier
+        path.quantifiedLength = path.steps.count
         return Query<T>(.path(path))
     }
 
@@ -85,11 +89,14 @@ extension Query
 where T: RealmCollection, T.Element: OptionalProtocol & _QueryNumeric, T.Element.Wrapped: Comparable {
     /// Whether all elements that are not nil are in a range without its upper bound.
     public func contains(_ range: Range<T.Element.Wrapped>) -> Query<Bool> {
-        compared(.greaterOrEqual, .minimum, range.lowerBound) && compared(.less, .maximum, range.upperBound)
+        if isQuantified { return within(range.lowerBound, range.upperBound) }
+        return compared(.greaterOrEqual, .minimum, range.lowerBound) && compared(.less, .maximum, range.upperBound)
     }
     /// Whether all elements that are not nil are in a range with both bounds.
     public func contains(_ range: ClosedRange<T.Element.Wrapped>) -> Query<Bool> {
-        compared(.greaterOrEqual, .minimum, range.lowerBound) && compared(.lessOrEqual, .maximum, range.upperBound)
+        if isQuantified { return between(range.lowerBound, range.upperBound) }
+        return compared(.greaterOrEqual, .minimum, range.lowerBound)
+            && compared(.lessOrEqual, .maximum, range.upperBound)
     }
 
     private func compared(
@@ -104,10 +111,12 @@ where T: RealmCollection, T.Element: OptionalProtocol & _QueryNumeric, T.Element
 extension Query where T: RealmCollection, T.Element: Comparable & _QueryNumeric {
     /// Whether all elements are in a range without its upper bound.
     public func contains(_ range: Range<T.Element>) -> Query<Bool> {
-        min >= range.lowerBound && max < range.upperBound
+        if isQuantified { return within(range.lowerBound, range.upperBound) }
+        return min >= range.lowerBound && max < range.upperBound
     }
     /// Whether all elements are in a range with both bounds.
     public func contains(_ range: ClosedRange<T.Element>) -> Query<Bool> {
-        min >= range.lowerBound && max <= range.upperBound
+        if isQuantified { return between(range.lowerBound, range.upperBound) }
+        return min >= range.lowerBound && max <= range.upperBound
     }
 }

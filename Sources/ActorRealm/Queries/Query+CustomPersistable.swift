@@ -156,8 +156,9 @@ extension QueryNode {
     func memberwiseEqual(_ object: EmbeddedObject) -> QueryNode {
         let info = ModelClass.of(type(of: object))
         // An element of a collection is always there; a link may lead nowhere.
-        var condition: QueryNode? =
-            path.collections.isEmpty ? .not(.comparison(self, .equal, .value(.null), .none)) : nil
+        let path = path
+        let isElement = path.collections.last.map { path.steps.dropFirst($0).allSatisfy { $0 == .allValues } } ?? false
+        var condition: QueryNode? = isElement ? nil : .not(.comparison(self, .equal, .value(.null), .none))
         for property in info.properties {
             if property.isCollection || property.shape.target != nil {
                 misuse(

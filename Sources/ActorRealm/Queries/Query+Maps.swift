@@ -64,11 +64,13 @@ extension Query where T: RealmKeyedCollection, T.Value: _QueryNumeric {
 extension Query where T: RealmKeyedCollection, T.Value: Comparable & _QueryNumeric {
     /// Whether all values are in a range without its upper bound.
     public func contains(_ range: Range<T.Value>) -> Query<Bool> {
-        min >= range.lowerBound && max < range.upperBound
+        if isQuantified { return within(range.lowerBound, range.upperBound) }
+        return min >= range.lowerBound && max < range.upperBound
     }
     /// Whether all values are in a range with both bounds.
     public func contains(_ range: ClosedRange<T.Value>) -> Query<Bool> {
-        min >= range.lowerBound && max <= range.upperBound
+        if isQuantified { return between(range.lowerBound, range.upperBound) }
+        return min >= range.lowerBound && max <= range.upperBound
     }
 }
 
@@ -76,11 +78,14 @@ extension Query
 where T: RealmKeyedCollection, T.Value: OptionalProtocol & _QueryNumeric, T.Value.Wrapped: Comparable {
     /// Whether all values that are not nil are in a range without its upper bound.
     public func contains(_ range: Range<T.Value.Wrapped>) -> Query<Bool> {
-        compared(.greaterOrEqual, .minimum, range.lowerBound) && compared(.less, .maximum, range.upperBound)
+        if isQuantified { return within(range.lowerBound, range.upperBound) }
+        return compared(.greaterOrEqual, .minimum, range.lowerBound) && compared(.less, .maximum, range.upperBound)
     }
     /// Whether all values that are not nil are in a range with both bounds.
     public func contains(_ range: ClosedRange<T.Value.Wrapped>) -> Query<Bool> {
-        compared(.greaterOrEqual, .minimum, range.lowerBound) && compared(.lessOrEqual, .maximum, range.upperBound)
+        if isQuantified { return between(range.lowerBound, range.upperBound) }
+        return compared(.greaterOrEqual, .minimum, range.lowerBound)
+            && compared(.lessOrEqual, .maximum, range.upperBound)
     }
 
     private func compared(

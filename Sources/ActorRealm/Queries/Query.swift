@@ -72,11 +72,10 @@ public struct Query<T> {
             if sample is ObjectBase || sample is AnyRealmValue { return compared(.in, .objects(values)) }
             return compared(.in, .value(.list(values.map { value in attempt { try PredicateFormat.value(value) } })))
         }
-        return values.reduce(Query<Bool>(.value(.bool(false)))) { condition, value in
-            let next = compared(.equal, PredicateFormat.embedded(value).map { .embedded($0) } ?? Self.constant(value))
-            if case .value = condition.node { return next }
-            return condition || next
+        let nodes = values.map { value -> QueryNode in
+            PredicateFormat.embedded(value).map { .embedded($0) } ?? Self.constant(value)
         }
+        return compared(.in, .oneOf(nodes))
     }
 
     /// A property of the objects.
@@ -154,8 +153,15 @@ extension Query where T: _QueryNumeric {
 }
 
 extension Query {
+    /// Whether `all` or `none` stands before the value.
+    var isQuantified: Bool { node.path.quantifier != nil }
+
     func within(_ lower: Any, _ upper: Any) -> Query<Bool> {
-        Query<Bool>(
+        // Behind a collection two comparisons would be about two elements. Elsewhere they are two, since indexes serve them.
+        if case .path(let path) = node, path.quantifier != nil || !path.collections.isEmpty {
+            return compared(.within, bounds(lower, upper))
+        }
+        return Query<Bool>(
             .conjunction(
                 .comparison(node, .greaterOrEqual, Self.constant(lower), []),
                 .comparison(node, .less, Self.constant(upper), [])
@@ -164,12 +170,11 @@ extension Query {
     }
 
     func between(_ lower: Any, _ upper: Any) -> Query<Bool> {
-        compared(
-            .between,
-            .value(
-                .list([attempt { try PredicateFormat.value(lower) }, attempt { try PredicateFormat.value(upper) }])
-            )
-        )
+        compared(.between, bounds(lower, upper))
+    }
+
+    private func bounds(_ lower: Any, _ upper: Any) -> QueryNode {
+        .value(.list([attempt { try PredicateFormat.value(lower) }, attempt { try PredicateFormat.value(upper) }]))
     }
 }
 

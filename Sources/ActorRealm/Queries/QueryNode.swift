@@ -7,6 +7,8 @@ struct QueryPath {
     var collections: [Int] = []
     /// How many of the values behind collections must meet a condition; nil for one at least.
     var quantifier: PredicateQuantifier?
+    /// The number of steps that lead to and include the collection that the quantifier stands before.
+    var quantifiedLength = 0
 
     /// The path with properties appended.
     func appending(_ further: [PropertyPath.Step], isCollection: Bool) -> QueryPath {
@@ -70,6 +72,13 @@ struct QueryPath {
 
     /// Whether the path has many values for one start.
     func isMany(stripping count: Int) -> Bool { collections.contains { $0 > count } }
+
+    /// The quantifier of many values, or of the one that was computed over them; nil where a subquery counts what it is
+    /// about.
+    func quantifier(stripping count: Int) -> PredicateQuantifier? {
+        guard let quantifier, isMany(stripping: count) || quantifiedLength > count else { return nil }
+        return quantifier
+    }
 }
 
 /// What a typed query is made of, before it becomes a predicate.
@@ -87,6 +96,8 @@ enum QueryNode {
     case embedded(EmbeddedObject)
     /// A managed object, or what may hold some: it is read when the realm that is queried is known.
     indirect case objects(Any)
+    /// Embedded objects without a row, and what else is looked for with them.
+    indirect case oneOf([QueryNode])
     case path(QueryPath)
     indirect case subqueryCount(QueryNode)
     indirect case comparison(QueryNode, ComparisonOperator, QueryNode, StringComparisonOptions)
@@ -148,7 +159,7 @@ enum QueryNode {
             return QueryNode.comparison(self, .equal, .value(.bool(true)), []).predicate(stripping: count, in: core)
         case .value(let value):
             return .constant(value == .bool(true))
-        case .embedded, .objects:
+        case .embedded, .objects, .oneOf:
             misuse("A value is no condition: compare a property with it.")
         case .subqueryCount:
             misuse("The count of a subquery must be compared with a number.")
@@ -168,26 +179,49 @@ enum QueryNode {
                 default: .comparison(.subqueryCount(wanted), .greater, zero, [])
                 }
             return condition.predicate(stripping: count, in: core)
+        case .comparison(let left, _, .oneOf(let values), _):
+            return left.isOne(of: values, stripping: count).predicate(stripping: count, in: core)
         case .comparison(let left, let operation, let right, let options):
             let (left, right) = (left.plain, right.plain)
             var isMany = false
             var quantifier: PredicateQuantifier?
             if case .path(let path) = left {
                 isMany = path.isMany(stripping: count)
-                quantifier = path.quantifier
+                quantifier = path.quantifier(stripping: count)
             }
-            if case .path(let path) = right, path.isMany(stripping: count) {
-                if isMany { misuse("Comparing two collection columns is not permitted.") }
-                isMany = true
-                quantifier = path.quantifier
+            if case .path(let path) = right {
+                let own = path.quantifier(stripping: count)
+                if path.isMany(stripping: count) {
+                    if isMany { misuse("Comparing two collection columns is not permitted.") }
+                    isMany = true
+                    quantifier = own ?? quantifier
+                } else {
+                    quantifier = quantifier ?? own
+                }
             }
             return .compare(
                 left.operand(stripping: count, in: core),
                 operation,
                 right.operand(stripping: count, in: core),
                 options: options,
-                quantifier: isMany ? quantifier ?? .any : nil
+                quantifier: isMany ? quantifier ?? .any : quantifier
             )
+        }
+    }
+
+    /// The condition that a property is equal to one of some values, whichever of them.
+    private func isOne(of values: [QueryNode], stripping count: Int) -> QueryNode {
+        let parts = values.map { QueryNode.comparison(self, .equal, $0, .none) }
+        switch path.quantifier(stripping: count) {
+        case .all:
+            // One element may be equal to this value and one to that: those that are equal to none are counted.
+            let equal = values.map { value -> QueryNode in
+                if case .embedded(let object) = value { return memberwiseEqual(object) }
+                return .comparison(self, .equal, value, .none)
+            }
+            return .comparison(.subqueryCount(.not(.or(equal))), .equal, .value(.int(0)), .none)
+        case PredicateQuantifier.none?: return .and(parts)
+        default: return .or(parts)
         }
     }
 
@@ -195,7 +229,7 @@ enum QueryNode {
         switch self {
         case .value(let value): return .value(value)
         case .objects(let objects): return .value(attempt { try PredicateFormat.value(objects, in: core) })
-        case .embedded: misuse("An embedded object can only be compared with a property.")
+        case .embedded, .oneOf: misuse("An embedded object can only be compared with a property.")
         case .path(let path): return path.operand(stripping: count)
         case .root, .member: return plain.operand(stripping: count, in: core)
         case .subqueryCount(let condition):
@@ -224,7 +258,7 @@ enum QueryNode {
             case .and(let parts), .or(let parts): pending += parts
             case .comparison(let left, _, let right, _): pending += [left, right]
             case .not(let inner): pending.append(inner)
-            case .value, .objects, .embedded, .subqueryCount: break
+            case .value, .objects, .oneOf, .embedded, .subqueryCount: break
             case .path(let path):
                 path.requireCollectionFirst()
                 guard let length = path.collections.first else {

@@ -131,9 +131,7 @@ package final class Aggregation {
         case .int where wantsSum && isWhole && Self.sumsExactly(leaf, table.column(property)):
             accumulator.add(sum: column.sumInts(), count: leaf.rowCount - column.countNulls())
         case .double where wantsSum && isWhole && column.nulls == nil:
-            var sum = 0.0
-            for row in 0..<column.count { sum += column.double(row) }
-            accumulator.add(sum: sum, count: leaf.rowCount)
+            accumulator.addDoubles(of: column)
         case .int where column.nulls == nil:
             rows.visit { accumulator.add(column.int($0)) }
         case .double where column.nulls == nil:

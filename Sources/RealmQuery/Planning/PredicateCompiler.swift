@@ -188,8 +188,8 @@ struct PredicateCompiler {
             )
         }
         try ValueTestFactory(path: left, options: comparison.options, model: table.model).checkOperator(operation)
-        guard operation != .between else {
-            throw QueryError("BETWEEN requires an array of two constants")
+        guard operation != .between, operation != .within else {
+            throw QueryError("\(operation.spelling) requires an array of two constants")
         }
         let condition = PairCondition(
             left.reader,

@@ -51,7 +51,7 @@ extension ValueTestFactory {
         case .beginsWith:
             guard case .string(let prefix) = value, path.kind == .string, !prefix.isEmpty else { return nil }
             return .prefix(property, Array(prefix.utf8))
-        case .notEqual, .endsWith, .contains, .like: return nil
+        case .notEqual, .within, .endsWith, .contains, .like: return nil
         }
     }
 

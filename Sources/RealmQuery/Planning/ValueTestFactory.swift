@@ -12,7 +12,7 @@ struct ValueTestFactory {
         let isSupported =
             switch operation {
             case .equal, .notEqual, .in: true
-            case .less, .lessOrEqual, .greater, .greaterOrEqual, .between:
+            case .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .within:
                 path.kind != .bool && path.kind != .object
             case .beginsWith, .endsWith, .contains: [.string, .data, .any].contains(path.kind)
             case .like: path.kind == .string || path.kind == .any
@@ -27,7 +27,7 @@ struct ValueTestFactory {
             )
         }
         switch operation {
-        case .less, .lessOrEqual, .greater, .greaterOrEqual, .between:
+        case .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .within:
             throw QueryError("Lexicographical comparisons must be case-sensitive")
         case .like where options.contains(.diacriticInsensitive):
             throw QueryError("Operator 'LIKE' not supported with diacritic-insensitive modifier.")
@@ -42,17 +42,18 @@ struct ValueTestFactory {
         case .in:
             guard case .list(let values) = value else { throw QueryError("IN clause requires an array of items") }
             return try membership(values)
-        case .between:
-            guard case .list(let bounds) = value else { throw QueryError("BETWEEN requires an array of two constants") }
+        case .between, .within:
+            let word = operation.spelling
+            guard case .list(let bounds) = value else { throw QueryError("\(word) requires an array of two constants") }
             guard bounds.count == 2 else {
                 throw QueryError(
-                    "The array must contain exactly two objects for BETWEEN operations, not \(bounds.count)"
+                    "The array must contain exactly two objects for \(word) operations, not \(bounds.count)"
                 )
             }
             guard bounds[0] != .null, bounds[1] != .null else {
-                throw QueryError("BETWEEN bounds cannot be null")
+                throw QueryError("\(word) bounds cannot be null")
             }
-            return try between(bounds[0], bounds[1])
+            return try range(from: bounds[0], to: bounds[1], operation == .within ? .less : .lessOrEqual)
         default: return try single(operation, value)
         }
     }
@@ -88,22 +89,27 @@ struct ValueTestFactory {
         }
     }
 
-    private func between(_ lower: PredicateValue, _ upper: PredicateValue) throws -> ValueTest {
+    /// The test for values from a bound on that are less than another one, or at most that.
+    private func range(
+        from lower: PredicateValue,
+        to upper: PredicateValue,
+        _ end: ComparisonOperator
+    ) throws -> ValueTest {
         switch path.kind {
         case .int:
             let first = try intRange(.greaterOrEqual, lower)
-            let second = try intRange(.lessOrEqual, upper)
+            let second = try intRange(end, upper)
             return IntRangeTest(max(first.lower, second.lower), min(first.upper, second.upper))
         case .float, .double, .date:
             let first = try doubleRange(.greaterOrEqual, lower)
-            let second = try doubleRange(.lessOrEqual, upper)
+            let second = try doubleRange(end, upper)
             return DoubleRangeTest(
                 max(first.lower, second.lower),
                 min(first.upper, second.upper),
                 isFloat: path.kind == .float
             )
         default:
-            return BothTest(try single(.greaterOrEqual, lower), try single(.lessOrEqual, upper))
+            return BothTest(try single(.greaterOrEqual, lower), try single(end, upper))
         }
     }
 

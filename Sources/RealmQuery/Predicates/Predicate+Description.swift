@@ -32,6 +32,11 @@ extension Predicate: CustomStringConvertible {
         case .comparison(let comparison):
             if let quantifier = comparison.quantifier { text += quantifier.spelling + " " }
             comparison.left.write(to: &text, variable: variable, depth: depth)
+            if comparison.operation == .within, case .value(.list(let bounds)) = comparison.right, bounds.count == 2 {
+                // As in Swift: the string language has none.
+                text += " IN \(bounds[0].description) ..< \(bounds[1].description)"
+                return
+            }
             text += " \(comparison.operation.spelling)\(comparison.options.spelling) "
             comparison.right.write(to: &text, variable: variable, depth: depth)
         }

@@ -73,6 +73,11 @@ package enum ComparisonOperator: Sendable, Hashable, CaseIterable {
     case greaterOrEqual
     /// Between two bounds, both included; the right side is a list of two.
     case between
+    /// From the first of two bounds up to the second, without that one; the right side is a list of two.
+    ///
+    /// Typed queries ask so behind collections, where two comparisons may hold for two elements. The string language has no
+    /// word for it.
+    case within
     /// Equal to one of a list.
     case `in`
     case beginsWith
@@ -91,6 +96,7 @@ package enum ComparisonOperator: Sendable, Hashable, CaseIterable {
         case .greater: ">"
         case .greaterOrEqual: ">="
         case .between: "BETWEEN"
+        case .within: "IN ..<"
         case .in: "IN"
         case .beginsWith: "BEGINSWITH"
         case .endsWith: "ENDSWITH"
@@ -108,7 +114,7 @@ package enum ComparisonOperator: Sendable, Hashable, CaseIterable {
         case .lessOrEqual: .greaterOrEqual
         case .greater: .less
         case .greaterOrEqual: .lessOrEqual
-        case .between, .in, .beginsWith, .endsWith, .contains, .like: nil
+        case .between, .within, .in, .beginsWith, .endsWith, .contains, .like: nil
         }
     }
 }

@@ -84,7 +84,8 @@ struct PlainEvaluator {
                 return rights.contains { compare(value, .equal, $0, comparison.options) }
             }
             if isList {
-                return compare(value, .greaterOrEqual, rights[0], []) && compare(value, .lessOrEqual, rights[1], [])
+                let end: ComparisonOperator = comparison.operation == .within ? .less : .lessOrEqual
+                return compare(value, .greaterOrEqual, rights[0], []) && compare(value, end, rights[1], [])
             }
             return comparison.quantifier == .all
                 ? rights.allSatisfy { compare(value, comparison.operation, $0, comparison.options) }

@@ -123,7 +123,7 @@ extension QueryWorld {
         }
         var operations: [ComparisonOperator] = [.equal, .notEqual, .in]
         if path.kind != .bool && path.kind != .object {
-            operations += [.less, .lessOrEqual, .greater, .greaterOrEqual, .between]
+            operations += [.less, .lessOrEqual, .greater, .greaterOrEqual, .between, .within]
         }
         if [.string, .data, .any].contains(path.kind) { operations += [.beginsWith, .endsWith, .contains] }
         if path.kind == .string || path.kind == .any { operations += [.like] }
@@ -145,7 +145,7 @@ extension QueryWorld {
             right = .list(
                 (0..<Int.random(in: 0...4, using: &random)).map { _ in randomConstant(kind, path.target) }
             )
-        case .between:
+        case .between, .within:
             right = .list([
                 randomConstant(path.kind, path.target, allowsNull: false),
                 randomConstant(path.kind, path.target, allowsNull: false),

@@ -155,8 +155,9 @@ final class SQLiteMirror {
     ) -> String? {
         if case .list(let values) = value {
             let literals = values.map { Self.literal($0, as: kind) }
-            if operation == .between {
-                return "COALESCE(\(left) >= \(literals[0]) AND \(left) <= \(literals[1]), 0)"
+            if operation == .between || operation == .within {
+                let end = operation == .within ? "<" : "<="
+                return "COALESCE(\(left) >= \(literals[0]) AND \(left) \(end) \(literals[1]), 0)"
             }
             return literals.isEmpty ? "0" : literals.map { "\(left) IS \($0)" }.joined(separator: " OR ")
         }
@@ -181,7 +182,7 @@ final class SQLiteMirror {
                 "length(\(bytes)) >= length(\(part)) AND "
                     + "substr(\(bytes), length(\(bytes)) - length(\(part)) + 1) = \(part)"
             )
-        case .between, .in, .like: return nil
+        case .between, .within, .in, .like: return nil
         }
     }
 

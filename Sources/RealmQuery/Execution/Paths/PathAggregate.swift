@@ -91,12 +91,15 @@ package struct AggregateAccumulator {
         doubleSum += Double(sum)
     }
 
-    /// Adds many floating-point numbers whose sum is known.
+    /// Adds the doubles of a column without nulls.
     ///
-    /// Not for bounds.
-    mutating func add(sum: Double, count: Int) {
-        self.count &+= count
-        doubleSum += sum
+    /// The sum is rounded as if each were added alone: the answer is the same where the rows are known and where they are
+    /// looked for. Not for bounds.
+    mutating func addDoubles(of column: ColumnView) {
+        var sum = doubleSum
+        for row in 0..<column.count { sum += column.double(row) }
+        doubleSum = sum
+        count &+= column.count
     }
 
     @inline(__always)

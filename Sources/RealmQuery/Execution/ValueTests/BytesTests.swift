@@ -90,7 +90,7 @@ final class BytesTest: ValueTest {
         case .lessOrEqual: order(bytes) <= 0
         case .greater: order(bytes) > 0
         case .greaterOrEqual: order(bytes) >= 0
-        case .between, .in: false
+        case .between, .within, .in: false
         }
     }
 

@@ -454,6 +454,14 @@ import Testing
         CollectionMistake("a list in a set", "'Keeper.anySet'", of: "anySet") { _, new, _ in
             (new["anySet"] as! MutableSet<AnyRealmValue>).insert(anyList([.int(1)]))
         },
+        CollectionMistake("an old object in a value", "already managed by another Realm") { old, new, _ in
+            any(new).append(.object(pets(old)[0]))
+        },
+        CollectionMistake("a deleted object in a value", "it cannot be linked to") { _, new, migration in
+            let pet = pets(new)[0]
+            migration.delete(pet)
+            any(new).append(.object(pet))
+        },
         CollectionMistake("a position in a list in a list", "Index 6 is out of bounds", of: "anything") { _, new, _ in
             any(new).append(anyList([.int(1)]))
             guard case .list(let inner)? = any(new).last else { return }

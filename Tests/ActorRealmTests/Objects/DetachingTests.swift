@@ -50,6 +50,20 @@ import Testing
         #expect(copies.map(\.name) == ["Ann", "Boss"] && copies[0].boss === copies[1])
     }
 
+    @Test func `objects of two versions and of two realms have a copy each`() throws {
+        let (realm, keeper) = try makeRealm()
+        let before = keeper.freeze()
+        try realm.write { keeper.name = "new" }
+        let (other, stranger) = try makeRealm()
+        try other.write { stranger.name = "other" }
+        let all = List<Keeper>()
+        all.append(objectsIn: [before, keeper, stranger, before])
+        let copies = all.detached()
+        #expect(copies.map(\.name) == ["Ann", "new", "other", "Ann"])
+        #expect(copies[0] !== copies[1] && copies[1] !== copies[2] && copies[0] === copies[3])
+        for copy in copies { #expect(copy.boss?.boss === copy && copy.favourite === copy.puppies[0]) }
+    }
+
     @Test func `an unmanaged object is copied too`() {
         let keeper = Keeper(id: 4)
         keeper.boss = keeper

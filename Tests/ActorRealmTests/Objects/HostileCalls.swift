@@ -17,6 +17,7 @@ struct HostileCalls {
         @Persisted var sizes: Map<String, Int>
         @Persisted var next: Crate?
         @Persisted var inner: List<Crate>
+        @Persisted var held: AnyRealmValue
     }
 
     final class Note: Object, Codable {
@@ -75,6 +76,8 @@ struct HostileCalls {
     private var realms: [State] = []
     private var notes: [Note] = []
     private var deleted: Crate!
+    /// The first crate of each realm, by the name of its class.
+    private var dynamics: [DynamicObject] = []
     private var predicate = try! RealmPredicate(parsing: "number > 0")
     private var reference: ThreadSafeReference<Realm>!
     private let decoder = JSONDecoder()
@@ -102,6 +105,7 @@ struct HostileCalls {
             let crate = try made(realm)
             let results = realm.objects(Crate.self)
             notes.append(try note(realm))
+            dynamics.append(realm.dynamicObject(ofType: Crate.className(), forPrimaryKey: "a")!)
             if name == "open" {
                 let gone = try note(realm)
                 notes += [gone, try note(realm).freeze()]
@@ -338,6 +342,26 @@ struct HostileCalls {
                 let object = calls.pick(objects)
                 try writing(realm) {
                     try object.setValues(values, ignoringUnknownKeys: calls.below(2) == 0)
+                }
+            }
+        ),
+        (
+            "hold an object in a value",
+            { calls, realm, crate in
+                let held: Object = calls.below(2) == 0 ? calls.pick(calls.dynamics) : calls.object()
+                let dynamic = calls.pick(calls.dynamics)
+                let new = Crate()
+                new.key = "new \(calls.below(1_000))"
+                new.held = .object(held)
+                try writing(realm) {
+                    switch calls.below(4) {
+                    case 0: try realm.insert(new)
+                    case 1:
+                        let values: [String: Any] = ["key": new.key, "held": held]
+                        try realm.dynamicInsert(Crate.className(), value: values)
+                    case 2: try dynamic.setValues(["held": held])
+                    default: try crate.setValues(["held": held])
+                    }
                 }
             }
         ),

@@ -167,6 +167,46 @@ import Testing
         }
         #expect(message(policy).contains("'Puppy' does not have a primary key and can not be updated"))
     }
+
+    @Test func `objects that lead back to themselves are not copied, and the message says what to do`() async {
+        let frozen = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try memoryRealm()
+            let keeper = Keeper(id: 1)
+            keeper.boss = Keeper(id: 2)
+            keeper.boss?.boss = keeper
+            try realm.write { realm.add(keeper) }
+            let frozen = keeper.freeze()
+            try realm.write { _ = realm.create(Keeper.self, value: frozen, update: .modified) }
+        }
+        #expect(message(frozen).contains("leads back to itself"))
+        let unmanaged = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try memoryRealm()
+            let keeper = Keeper(id: 1)
+            keeper.boss = keeper
+            try realm.write { _ = realm.create(Keeper.self, value: keeper) }
+        }
+        #expect(message(unmanaged).contains("leads back to itself"))
+    }
+
+    @Test func `what is reached twice is copied twice, and what leads back to itself is detached and added`() throws {
+        let realm = try memoryRealm()
+        let rex = Puppy(value: ["name": "Rex"])
+        let keeper = Keeper(id: 1)
+        keeper.favourite = rex
+        keeper.puppies.append(objectsIn: [rex, rex])
+        try realm.write { realm.add(keeper) }
+        let other = try memoryRealm()
+        let copy = try other.write { other.create(Keeper.self, value: keeper.freeze()) }
+        #expect(copy.favourite?.name == "Rex" && copy.puppies.map(\.name) == ["Rex", "Rex"])
+        #expect(other.objects(Puppy.self).count == 3)
+        try realm.write { keeper.boss = keeper }
+        let frozen = keeper.freeze()
+        try realm.write {
+            keeper.name = "changed"
+            realm.add(frozen.detached(), update: .modified)
+        }
+        #expect(keeper.name == "nobody" && keeper.boss == keeper)
+    }
 }
 
 class Shelf: Object {

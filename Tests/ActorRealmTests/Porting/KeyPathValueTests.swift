@@ -58,6 +58,32 @@ struct KeyPathValueTests {
         }
     }
 
+    @Test("behind a list a value is set in each object, and behind a map under its name")
+    func assigned() throws {
+        try withHarbours { harbour in
+            harbour.realm?.beginWrite()
+            harbour.setValue("c", forKeyPath: "ships.name")
+            #expect(Array(harbour.ships).map(\.name) == ["c", "c", "c"])
+            harbour.setValue("Delft", forKeyPath: "ships.home.name")
+            #expect(harbour.name == "Delft")
+            harbour.setValue(7, forKeyPath: "ships.home.berths.north")
+            #expect(harbour.berths["north"] == 7)
+            harbour.setValue(5, forKeyPath: "berths.north")
+            harbour.setValue(8, forKeyPath: "berths.west")
+            harbour.setValue(nil, forKeyPath: "berths.south")
+            #expect(harbour.berths["north"] == 5 && harbour.berths["west"] == 8 && harbour.berths["south"] == nil)
+            harbour.setValue(9.5, forKeyPath: "marks.buoy.latitude")
+            #expect(harbour.value(forKeyPath: "marks.buoy.latitude") as? Double == 9.5)
+            harbour.setValue("shallow", forKeyPath: "position.remark.text")
+            #expect(harbour.position?.remark?.text == "shallow")
+            // A link that leads nowhere, and a name that the map does not have.
+            harbour.setValue(1.0, forKeyPath: "marks.light.latitude")
+            harbour.setValue(1.0, forKeyPath: "marks.none.latitude")
+            #expect(harbour.marks.count == 2)
+            try harbour.realm?.commitWrite()
+        }
+    }
+
     @Test("what is computed is a number that can be taken for an Int and for a Double")
     func computed() throws {
         try withHarbours { harbour in

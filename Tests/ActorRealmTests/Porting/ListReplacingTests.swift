@@ -184,6 +184,47 @@ struct ListReplacingTests {
             #expect(numbers(list) == [[4], [3], [3], [1]])
             try realm.write { sorted[0..<4].sort { isGreater($1, $0) } }
             #expect(numbers(list) == [[1], [3], [3], [4]])
+            try realm.write {
+                list.removeAll()
+                list.append(objectsIn: lists([1, 2, 3, 4]))
+                sorted[0..<4].reverse()
+            }
+            #expect(numbers(list) == [[4], [3], [2], [1]])
+            try realm.write { sorted[1...].swapAt(1, 3) }
+            #expect(numbers(list) == [[4], [1], [2], [3]])
+            try realm.write { sorted[1..<4].reverse() }
+            #expect(numbers(list) == [[4], [3], [2], [1]])
+            var generator = Generator(state: 7)
+            for _ in 0..<20 {
+                try realm.write { sorted[1..<4].shuffle(using: &generator) }
+                #expect(numbers(list)[0] == [4] && numbers(list).flatMap { $0 }.sorted() == [1, 2, 3, 4])
+                try realm.write { sorted[0..<3].shuffle() }
+                #expect(numbers(list)[3] != [4] && numbers(list).flatMap { $0 }.sorted() == [1, 2, 3, 4])
+                try realm.write { list.swapAt(0, numbers(list).firstIndex(of: [4])!) }
+            }
+        }
+    }
+
+    @Test("sorting exchanges what Swift takes for equal and what is stored otherwise")
+    func equalInSwift() throws {
+        let realm = try memoryRealm(crateTypes)
+        let crate = try realm.write { realm.create(Crate.self, value: ["id": 1]) }
+        func bytes(_ value: AnyRealmValue) -> [UInt8] { Array((value.stringValue ?? "").utf8) }
+        func isMinus(_ value: AnyRealmValue) -> Bool { value.doubleValue?.sign == .minus }
+        try realm.write { crate.value = .fromArray([]) }
+        for list in [crate.values, crate.value.listValue!] {
+            var sorted = list
+            try realm.write {
+                list.append(objectsIn: [.string("\u{E9}"), .string("e\u{301}")])
+                sorted.sort { bytes($0).lexicographicallyPrecedes(bytes($1)) }
+            }
+            #expect(Array(list).map { bytes($0) } == [[0x65, 0xCC, 0x81], [0xC3, 0xA9]])
+            try realm.write {
+                list.removeAll()
+                list.append(objectsIn: [.double(0), .double(-0.0)])
+                sorted.sort { isMinus($0) && !isMinus($1) }
+            }
+            #expect(Array(list).map { isMinus($0) } == [true, false])
         }
     }
 

@@ -82,12 +82,22 @@ extension List {
     public func withContiguousMutableStorageIfAvailable<Result>(
         _ body: (inout UnsafeMutableBufferPointer<Element>) throws -> Result
     ) rethrows -> Result? {
-        guard let core = place?.core, Element._elementShape.kind == .any else { return nil }
-        let live = LiveValues(core: core)
+        guard let place, Element._elementShape.kind == .any else { return nil }
+        let live = LiveValues(core: place.core)
+        let backing = place.backing
+        // Swift takes some for equal that are stored otherwise: texts of other bytes, and zeros of two signs.
+        func isStored(_ element: Element, as other: Element) -> Bool {
+            guard let one = Element._storedElement(element, in: backing)?.value,
+                let other = Element._storedElement(other, in: backing)?.value
+            else { return false }
+            return one.isIdentical(to: other)
+        }
         let before = Array(self).map { live.read($0) }
         var elements = before
         let result = try elements.withUnsafeMutableBufferPointer { try body(&$0) }
-        for (index, element) in elements.enumerated() where element != before[index] { self[index] = element }
+        for (index, element) in elements.enumerated() where !isStored(element, as: before[index]) {
+            self[index] = element
+        }
         return result
     }
 

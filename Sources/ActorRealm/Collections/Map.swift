@@ -14,7 +14,8 @@ import RealmModel
 /// }
 /// person.scores["chess"] = 1_600
 /// ```
-/// Looking for a name costs O(log n). Names may not be empty, contain a dot or begin with `$`.
+/// Looking for a name costs O(log n). Names may not contain a dot, begin with `$`
+/// or have more than 65,535 bytes.
 public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCollection {
     /// One entry.
     public typealias Element = (key: Key, value: Value)

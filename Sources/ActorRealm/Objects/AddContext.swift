@@ -89,7 +89,8 @@ class AddContext {
             return nil
         }
         let accessor = object.tableAccessor.unsafelyUnwrapped
-        if accessor.info.isDynamic || writer.accessor.info.isDynamic {
+        // A value of any kind links to objects of every class.
+        if writer.linksToOneClass, accessor.info.isDynamic || writer.accessor.info.isDynamic {
             let expected = writer.accessor.target(of: writer.declared)
             if accessor.table !== expected.table {
                 refuse(
@@ -100,7 +101,7 @@ class AddContext {
             }
         }
         if accessor.info.isEmbedded {
-            if writer.isLinked(to: object.rowKey) { return object.rowKey }
+            if writer.linksToOneClass, writer.isLinked(to: object.rowKey) { return object.rowKey }
             refuse("Can't set link to existing managed embedded object: it has an owner already. Assign a copy of it.")
             return nil
         }

@@ -2,10 +2,12 @@ import RealmModel
 
 /// Makes managed objects from dynamically typed values: dictionaries, arrays and objects, nested to any depth.
 ///
-/// Nesting is limited only by what the value itself nests.
+/// Nesting is limited only by what the value itself nests: objects that lead back to themselves are refused.
 final class CreateContext: AddContext {
     /// Whether the values of an update have been read out of the realm.
     private var hasRead = false
+    /// The objects that are being copied, each of which one of the others led to.
+    private var copying: Set<InputCheck.Identity> = []
 
     /// Creates an object, or updates the one with its primary key.
     ///
@@ -23,6 +25,14 @@ final class CreateContext: AddContext {
         resets: Bool = false
     ) throws -> Int64 {
         let info = accessor.info
+        let identity = ValueReader.object(value).map { InputCheck.Identity($0) }
+        if let identity, !copying.insert(identity).inserted {
+            throw refusal(
+                "An object of type '\(info.name)' leads back to itself, and copying it would never end: detach it and add the "
+                    + "copy instead, with `realm.add(object.detached(), update: .modified)`."
+            )
+        }
+        defer { if let identity { copying.remove(identity) } }
         guard var values = ValueReader.values(of: value, for: info) else {
             throw refusal(
                 "Invalid value '\(InputCheck.text(of: value))' of type '\(Swift.type(of: value))' to initialize object of type "

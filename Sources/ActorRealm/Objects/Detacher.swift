@@ -6,8 +6,9 @@ import RealmModel
 /// reached twice has one copy. All objects so many links away are filled before those that are farther away: each is met
 /// first on the shortest way to it, which leaves it the greatest depth.
 final class Detacher {
+    /// A row of one table of one version, in one realm.
     private struct Identity: Hashable {
-        let table: UInt32
+        let table: ObjectIdentifier
         let key: Int64
     }
 
@@ -57,7 +58,7 @@ final class Detacher {
 
     private func register(_ object: ObjectBase, in list: inout [Pending]) -> ObjectBase {
         if let accessor = object.tableAccessor {
-            let identity = Identity(table: accessor.table.id, key: object.rowKey)
+            let identity = Identity(table: ObjectIdentifier(accessor.table), key: object.rowKey)
             if let known = managed[identity] { return known }
             let copy = type(of: object).init()
             managed[identity] = copy

@@ -35,9 +35,16 @@ struct InputCheck {
         case index(Int)
     }
 
-    private enum Identity: Hashable {
+    /// What an object is known by: itself, or the row that all its accessors share.
+    enum Identity: Hashable {
         case unmanaged(ObjectIdentifier)
         case managed(ObjectIdentifier, Int64)
+
+        init(_ object: ObjectBase) {
+            self =
+                object.tableAccessor.map { .managed(ObjectIdentifier($0.table), object.rowKey) }
+                ?? .unmanaged(ObjectIdentifier(object))
+        }
     }
 
     init(core: RealmCore, ignoresUnknownKeys: Bool) {
@@ -166,9 +173,7 @@ struct InputCheck {
     /// Looks at an object whose values are copied.
     private mutating func checkCopy(of object: ObjectBase, _ info: ModelClass) {
         guard canRead(object) else { return }
-        let identity: Identity =
-            object.tableAccessor.map { .managed(ObjectIdentifier($0.table), object.rowKey) }
-            ?? .unmanaged(ObjectIdentifier(object))
+        let identity = Identity(object)
         if open.contains(identity) {
             return giveUp(
                 "the object leads back to itself, and copying it would never end: insert it with `try realm.insert(object)` instead"
@@ -383,8 +388,9 @@ struct InputCheck {
         guard let content, canRead(elementsOf: content) else { return }
         if let object = ValueReader.object(content) {
             guard canRead(object) else { return }
-            guard object is Object, object.core == nil || object.core === core,
-                core.accessor(for: type(of: object)) != nil
+            // One of this realm may be dynamic: its class is that of its row.
+            guard object is Object, object.tableAccessor?.info.isEmbedded != true,
+                object.core === core || object.core == nil && core.accessor(for: type(of: object)) != nil
             else { return report("\(Self.describe(object)) cannot be a value here") }
             return
         }

@@ -79,14 +79,17 @@ nonisolated extension ObjectBase {
         ValuePath.value(of: self, along: ValuePath.names(keyPath)[...])
     }
 
-    /// Sets the property at the end of a path of links; nothing happens when one of them leads nowhere.
+    /// Sets the property at the end of a path of names; nothing happens when a link leads nowhere.
+    ///
+    /// Behind a collection it is set in each object: `dogs.name` gives all dogs one name. Behind a map the last name is that of an
+    /// entry, which nil removes: `scores.chess`.
     ///
     /// - Precondition: The classes have such properties, and the value fits.
     ///   For names and values from outside ``setValues(_:ignoringUnknownKeys:)`` throws.
     public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
-        let names = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        let names = ValuePath.names(keyPath)
         guard names.count > 1 else { return setValue(value, forKey: keyPath) }
-        let target = self.value(forKeyPath: names.dropLast().joined(separator: "."))
-        (ValueReader.unwrap(target) as? ObjectBase)?[names[names.count - 1]] = value
+        let target = ValuePath.value(of: self, along: names.dropLast())
+        ValuePath.set(value, forKey: names[names.count - 1], in: target)
     }
 }

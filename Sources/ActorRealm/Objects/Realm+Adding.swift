@@ -81,9 +81,10 @@ extension Realm {
     ///
     /// What does not fit ends the process: for input from outside there is ``insert(_:value:ignoringUnknownKeys:)``, which throws.
     /// Nested dictionaries and arrays create the objects that the new one links to. Properties that are not given have
-    /// their defaults; when an existing object is updated, they stay as they are.
+    /// their defaults; when an existing object is updated, they stay as they are. Objects of another realm, and frozen ones, are
+    /// copied with what they link to; those that lead back to themselves have no such copy: add a `detached()` one.
     ///
-    /// - Precondition: A write transaction is open, and the values fit the properties.
+    /// - Precondition: A write transaction is open, the values fit the properties, and no object that is copied leads back to itself.
     ///   ``insert(_:value:ignoringUnknownKeys:)`` throws instead.
     @discardableResult
     public func create<T: Object>(

@@ -36,6 +36,8 @@ public struct _RowWriter {
     var isOptional: Bool { accessor.info.properties[declared].shape.isOptional }
     /// Whether the property is a set.
     var isOfSet: Bool { accessor.info.properties[declared].shape.collection == .set }
+    /// Whether the property, or the collection that it is, links to objects of a class, and is no value of any kind.
+    var linksToOneClass: Bool { accessor.info.properties[declared].shape.kind == .object }
     /// The property with its class, for messages.
     var propertyDescription: String { "\(accessor.info.name).\(accessor.info.properties[declared].name)" }
 

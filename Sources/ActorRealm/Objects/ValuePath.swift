@@ -56,6 +56,19 @@ enum ValuePath {
         }
     }
 
+    /// Sets what has a name in a value: a property of an object, and of each object of a collection or an array; an entry of a map.
+    ///
+    /// Nothing happens where a link led nowhere, and in a value that has no names.
+    static func set(_ value: Any?, forKey key: String, in target: Any?) {
+        switch ValueReader.unwrap(target) {
+        case let object as ObjectBase: object[key] = value
+        case let map as any RealmKeyedCollection: map.setValue(value, forKey: key)
+        case let collection as any RealmCollection: collection.setValue(value, forKey: key)
+        case let several as [Any?]: for element in several { set(value, forKey: key, in: element) }
+        default: break
+        }
+    }
+
     /// What an operator that computes is: `@min`, `@max`, `@sum` or `@avg`.
     static func aggregate(_ name: String) -> AggregateOperation? {
         switch name {

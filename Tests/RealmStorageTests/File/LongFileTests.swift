@@ -41,6 +41,7 @@ struct LongFileTests {
             // A sanitizer leaves less address space than that.
             return #expect(error.code == .addressSpaceExhausted)
         }
+        #expect(UInt(bitPattern: UnsafeRawPointer(file.reservation.buffers)) % 8 == 0)
         try file.lockForWriting()
         defer { file.unlockForWriting() }
         let transaction = try file.beginWrite()
@@ -49,6 +50,21 @@ struct LongFileTests {
         let snapshot = try file.beginRead()
         #expect(try PageArray.values(of: snapshot.catalog.root, in: snapshot.view)[3] == 33)
         #expect(snapshot.view.pageLimit < 1_000)
+    }
+
+    @Test("words of 8 bytes lie at multiples of 8, however many pages there is room for", arguments: [254, 255])
+    func alignment(pageCount: Int) throws {
+        let path = try file("words\(pageCount).realm", 1 << 20)
+        let descriptor = open(path, O_RDONLY)
+        defer { close(descriptor) }
+        let reservation = try Reservation(
+            descriptor: descriptor,
+            byteCount: 1 << 20,
+            path: path,
+            reservedByteCount: pageCount * pageByteCount
+        )
+        #expect(UInt(bitPattern: UnsafeRawPointer(reservation.buffers)) % 8 == 0)
+        #expect(reservation.pageCapacity == 254)
     }
 
     @Test("a file that is longer than page numbers reach is refused", arguments: [1 << 45, 1 << 62, .max])

@@ -1,7 +1,8 @@
 import Foundation
-import RealmStorage
 import RealmTestSupport
 import Testing
+
+@testable import RealmStorage
 
 /// The file becomes smaller again, and nobody who reads it notices.
 @Suite struct SpaceTests {
@@ -32,6 +33,21 @@ import Testing
         let transaction = try file.beginWrite()
         try PageArray.set(index, to: value, in: transaction)
         try file.publish([try PageArray.commit(transaction)])
+    }
+
+    /// Commits one value, and rows that changed by number; a log that is moved is written anew, wherever it stands.
+    private func change(_ keys: Range<Int64>, movesLog: Bool, _ file: StorageFile) throws {
+        let transaction = try file.beginWrite()
+        try PageArray.set(0, to: UInt64(keys.upperBound), in: transaction)
+        for key in keys { transaction.changes.recordModify(table: 1, key: key * 3, column: 2) }
+        if movesLog { try transaction.relocateLog(below: 0) }
+        try file.publish([try PageArray.commit(transaction)])
+    }
+
+    /// The numbers of the rows that changed after a snapshot.
+    private func changed(after snapshot: Snapshot, _ file: StorageFile) throws -> [Int64]? {
+        let changes = try file.changes(after: snapshot.version, through: try file.beginRead())
+        return changes?.tables[1]?.modified.map { $0.key / 3 }
     }
 
     /// Shrinks until nothing is left to do; returns the number of steps.
@@ -105,24 +121,69 @@ import Testing
     @Test func `pictures of the log that a snapshot may ask for are moved whole`() throws {
         let file = try makeFile("log.realm")
         let snapshot = try file.beginRead()
-        func change(_ keys: Range<Int64>, movesLog: Bool) throws {
-            let transaction = try file.beginWrite()
-            try PageArray.set(0, to: UInt64(keys.upperBound), in: transaction)
-            for key in keys { transaction.changes.recordModify(table: 1, key: key * 3, column: 2) }
-            if movesLog { try transaction.relocateLog(below: 0) }
-            try file.publish([try PageArray.commit(transaction)])
-        }
         // The picture with the many stays apart from those with the few that come after them, and is moved with each.
-        try change(0..<20_000, movesLog: false)
+        try change(0..<20_000, movesLog: false, file)
         for key in Int64(20_000)..<20_006 {
-            try change(key..<key + 1, movesLog: true)
-            let changes = try #require(try file.changes(after: snapshot.version, through: try file.beginRead()))
-            #expect(changes.tables[1]?.modified.map(\.key) == (0...key).map { $0 * 3 })
+            try change(key..<key + 1, movesLog: true, file)
+            #expect(try changed(after: snapshot, file) == [Int64](0...key))
             try PageArray.audit(try file.beginRead())
         }
         let copy = directory.path("log-copy.realm")
         try FileManager.default.copyItem(atPath: file.path, toPath: copy)
         try PageArray.audit(try StorageFile.open(path: copy).beginRead())
+    }
+
+    @Test func `a picture of the log that stays names the one before it at the place to which that was moved`() throws {
+        let file = try makeFile("log-chain.realm")
+        let snapshot = try file.beginRead()
+        try change(0..<20_000, movesLog: false, file)
+        try change(20_000..<20_001, movesLog: true, file)
+        // Too small to take over the one with the many, and too large to be taken over by those with the few.
+        try change(20_001..<25_001, movesLog: true, file)
+        for key in Int64(25_001)..<25_009 {
+            try change(key..<key + 1, movesLog: !key.isMultiple(of: 2), file)
+            try PageArray.audit(try file.beginRead())
+            #expect(try changed(after: snapshot, file) == [Int64](0...key))
+        }
+        // As the next process to write reads it.
+        file.forgetWriterState()
+        try change(25_009..<25_010, movesLog: true, file)
+        try PageArray.audit(try file.beginRead())
+        #expect(try changed(after: snapshot, file) == [Int64](0..<25_010))
+    }
+
+    @Test func `the log is read no further back than what is asked for, where its pages may be another's`() throws {
+        let file = try makeFile("log-end.realm")
+        var oldest: Snapshot? = try file.beginRead()
+        try change(0..<20_000, movesLog: false, file)
+        try change(20_000..<20_001, movesLog: true, file)
+        let snapshot = try file.beginRead()
+        try change(20_001..<20_002, movesLog: true, file)
+        // The picture with the many is moved, and the next one names it at its new place, which the snapshot does not keep.
+        try change(20_002..<25_002, movesLog: true, file)
+        #expect(oldest!.version < snapshot.version)
+        oldest = nil
+        // Nobody can ask for that picture any more.
+        var transaction = try file.beginWrite()
+        #expect(transaction.state.pictures.count == 1)
+        let moved = try #require(transaction.state.pictures.first?.reference)
+        transaction.state.writesPicture = true
+        transaction.changes.recordModify(table: 1, key: 25_002 * 3, column: 2)
+        try file.publish([try PageArray.commit(transaction)])
+        // Its pages are the lowest that are free, but for some.
+        transaction = try file.beginWrite()
+        transaction.setPlacementLimit(moved.page + moved.pageCount)
+        for index in 0..<PageArray.count { try PageArray.set(index, to: 7, in: transaction) }
+        try file.publish([try PageArray.commit(transaction)])
+        #expect(throws: StorageError.self) { try SpaceSegment.read(moved, in: file.view) }
+
+        #expect(try changed(after: snapshot, file) == [Int64](20_001..<25_003))
+        try PageArray.audit(try file.beginRead())
+        let copy = directory.path("log-end-copy.realm")
+        try FileManager.default.copyItem(atPath: file.path, toPath: copy)
+        var damagedPages: [PageNumber] = []
+        try DamagedFile(path: copy).checkLog { damagedPages.append($0) }
+        #expect(damagedPages.isEmpty, "whoever salvages the file does not take them for damaged either")
     }
 
     @Test func `growing and shrinking by turns does not cut the file every time`() throws {

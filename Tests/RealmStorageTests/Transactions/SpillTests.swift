@@ -237,6 +237,39 @@ struct SpillTests {
         #expect(try isIntact(small, 5, in: try file.beginRead().view))
     }
 
+    @Test("a commit that fails is cut off when the transaction that reads it has ended", arguments: [false, true])
+    func failureBeneathReader(spills: Bool) throws {
+        let log = RecordingDevice.Log()
+        let file = try makeFile { RecordingDevice($0, log: log) }
+        defer { file.unlockForWriting() }
+        let first = try begin(file)
+        let kept = try run(1_500, 7, in: first)
+        try first.spill()
+        _ = try run(2, 3, in: first)
+        let commit = try PageArray.commit(first)
+        let second = try begin(file)
+        #expect(try isIntact(kept, 7, in: second.view))
+        log.fail(at: 0, code: .full)
+        #expect(throws: StorageError.self) { try file.publish([commit]) }
+        log.fail(at: nil)
+        // Through the mapping, at addresses that it may have kept.
+        #expect(try isIntact(kept, 7, in: second.view))
+        if spills {
+            let later = try run(900, 8, in: second)
+            try second.spill()
+            #expect(try isIntact(later, 8, in: second.view))
+            #expect(try isIntact(kept, 7, in: second.view))
+        }
+        second.rollback()
+        let needed = file.state.withLock { Int($0.published.pageCount) } * pageByteCount
+        #expect(try file.data.currentByteCount() == needed)
+        #expect(file.byteCount == needed)
+        let next = try begin(file)
+        let small = try run(30, 5, in: next)
+        try file.publish([try PageArray.commit(next)])
+        #expect(try isIntact(small, 5, in: try file.beginRead().view))
+    }
+
     @Test("what is known of holes ends with the write lock: what another process writes there stays", arguments: 0..<3)
     func holesBesideOtherProcess(ending: Int) throws {
         let log = RecordingDevice.Log()

@@ -41,8 +41,9 @@ final class Reservation: @unchecked Sendable {
         while true {
             if let regions = Reservation.map(descriptor: descriptor, capacity: capacity) {
                 mappedByteCount = capacity
-                // More pages have no numbers, however long the file is.
-                pageCapacity = min(capacity / pageByteCount, Int(UInt32.max))
+                // More pages have no numbers, however long the file is. An even number, so that the words of 8 bytes behind those
+                // of 4 lie where atomic access needs them.
+                pageCapacity = min(capacity / pageByteCount, Int(UInt32.max)) & ~1
                 sideByteCount = regions.sideByteCount
                 Reservation.reserved.add(2 * capacity + regions.sideByteCount, ordering: .relaxed)
                 mapping = UnsafeRawPointer(regions.mapping)

@@ -46,16 +46,39 @@ extension StorageFile {
         }
     }
 
-    /// Gives back what a bulk commit that failed has added to the file, so that blocks whose first write failed are not
-    /// used again.
+    /// Forgets the commits that failed, and gives back what a bulk commit among them has added to the file, so that blocks
+    /// whose first write failed are not used again.
+    ///
+    /// A transaction that is open reads what they wrote early in the file, some of it by addresses that it has kept: where
+    /// there is one, the file is cut off when it ends.
     ///
     /// - Parameters:
+    ///   - error: Why they failed.
     ///   - published: The header of the newest version that is published.
     ///   - version: The version that failed; nothing is cut off while a later one has written to the file already.
-    func cutBack(to published: FileHeader, afterFailureOf version: UInt64) {
+    func loseCommits(_ error: StorageError, cuttingBackTo published: FileHeader, afterFailureOf version: UInt64) {
+        // Nobody writes to the file early in between.
         growth.withLock { growth in
+            let isRead = loseCommits(error)
             guard growth.spilledVersion <= version else { return }
-            cut(at: Int(published.pageCount) * pageByteCount, &growth)
+            if isRead {
+                growth.owesCut = true
+            } else {
+                cut(at: Int(published.pageCount) * pageByteCount, &growth)
+            }
+        }
+    }
+
+    /// Cuts the file off where that had to wait for a transaction, which is over now and was lost: nothing behind the published
+    /// version is anybody's.
+    func cutBackAsOwed() {
+        growth.withLock { growth in
+            guard growth.owesCut else { return }
+            growth.owesCut = false
+            // In a forked child, and after `leave()`, the end of the file is another instance's.
+            guard let lock, lock.isOwn else { return }
+            let published = state.withLock { Int($0.published.pageCount) * pageByteCount }
+            cut(at: published, &growth)
         }
     }
 

@@ -64,6 +64,9 @@ extension StorageFile {
                 if item.version > first { found.append(item) }
             }
             bound = segment.previousVersion
+            // What is before that tells of nothing that is asked for. Nobody may be able to ask for it any more: then its pages are
+            // given up, or another's.
+            if bound <= first { break }
             next = segment.previous
         }
         return (found.sorted { $0.version < $1.version }.map(\.changes), isExact)

@@ -51,7 +51,10 @@ extension StorageFile {
         }
         if isRead { return false }
         // Waits for a cut that is under way. A later one finds nothing to cut: the file's end is another instance's then.
-        growth.withLock { $0.cut(at: 0) }
+        growth.withLock { growth in
+            growth.cut(at: 0)
+            growth.owesCut = false
+        }
         lock?.leave()
         endOutsider()
         return true

@@ -274,9 +274,12 @@ extension StorageFile {
             lock.refuse(log.durable, of: log.header.log)
         }
         leaveLostLog(afterFailureOf: step)
-        if remedy.cutsBack { cutBack(to: published, afterFailureOf: plan.header.version) }
         if stops { stopWriting(after: error) }
-        loseCommits(error)
+        if remedy.cutsBack {
+            loseCommits(error, cuttingBackTo: published, afterFailureOf: plan.header.version)
+        } else {
+            loseCommits(error)
+        }
     }
 
     /// Pins the version that is about to be published; false when there is no entry for it.
@@ -296,8 +299,12 @@ extension StorageFile {
     /// Forgets every prepared commit after one that failed, and the transactions that were built on them.
     ///
     /// Whoever begins to write afterwards builds on what is published.
-    func loseCommits(_ error: StorageError) {
-        writer.withLock { box in
+    ///
+    /// - Returns: Whether a transaction is open that reads what they wrote, until it ends.
+    @discardableResult
+    func loseCommits(_ error: StorageError) -> Bool {
+        let isRead = writer.withLock { box -> Bool in
+            let isRead = box.state?.group?.isInMember ?? false
             // Those that were prepared on top of them are lost, too. Pages that stayed in private memory would hide what
             // another process writes there; none does while a transaction is open here.
             box.loseCommits(in: reservation)
@@ -310,8 +317,10 @@ extension StorageFile {
             box.state = nil
             box.lastLoss = error
             lastLostGroup.store(box.groupCount, ordering: .releasing)
+            return isRead
         }
         checkWriterBoxIfAsked()
+        return isRead
     }
 
     /// Marks a durable version as such, over the version before it, so that later damage to it cannot pass for a torn commit.

@@ -256,10 +256,12 @@ extension StorageFile {
 
     /// Notes that a group is sealed, or forgotten.
     func endGroup(of state: WriterState) {
-        writer.withLock { box in
+        let isLost = writer.withLock { box -> Bool in
             state.group = nil
             box.releaseLost(in: reservation)
+            return box.state !== state
         }
+        if isLost { cutBackAsOwed() }
     }
 
     /// Notes that a group is sealed, and the commit that it has become.
@@ -276,7 +278,9 @@ extension StorageFile {
             return false
         }
         checkWriterBoxIfAsked()
-        if isLost { throw lostBase }
+        guard isLost else { return }
+        cutBackAsOwed()
+        throw lostBase
     }
 
     /// Notes that a group is forgotten, with members that had committed: they are lost.

@@ -102,6 +102,6 @@ extension DamagedFile {
 
     /// Says how many pages may be referred to in the file.
     static func limitReferences(to pageCount: Int, in reservation: Reservation) {
-        reservation.verified[0].store(UInt32(min(pageCount, Int(UInt32.max))), ordering: .releasing)
+        reservation.verified[0].store(UInt32(min(pageCount, reservation.pageCapacity)), ordering: .releasing)
     }
 }

@@ -112,6 +112,8 @@ package final class DamagedFile: Sendable {
                 return
             }
             bound = segment.version
+            // A picture goes on naming the one before it when nobody can ask for that any more, and it was given up.
+            if segment.isPicture, segment.previousVersion <= roots[0].header.oldestLogVersion { return }
             next = segment.previous
         }
     }

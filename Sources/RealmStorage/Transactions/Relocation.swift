@@ -97,22 +97,35 @@ extension WriteTransaction {
     /// Moves the log's segments off the end: this commit writes a picture, and older pictures are copied.
     package func relocateLog(below limit: PageNumber) throws(StorageError) {
         let isAbove = { (segment: WriterState.Segment) in segment.reference.page >= limit }
-        let pictures = state.pictures
-        if let first = pictures.firstIndex(where: isAbove) {
+        if let first = state.pictures.firstIndex(where: isAbove) {
             // Each one is named by the one after it, so all from the first on are written again.
-            var previous = first > 0 ? pictures[first - 1] : nil
-            for index in first..<pictures.count {
-                var segment = try SpaceSegment.read(pictures[index].reference, in: view)
-                segment.previous = previous?.reference ?? .none
-                segment.previousVersion = previous?.version ?? 0
-                let reference = try store(segment)
-                free(pictures[index].reference)
+            var previous = first > 0 ? state.pictures[first - 1] : nil
+            for index in first..<state.pictures.count {
+                let reference = try rewrite(state.pictures[index], behind: previous)
                 state.pictures[index].reference = reference
                 previous = state.pictures[index]
+            }
+            // So is the newest one, which may stay beside the one that the commit writes; what follows it does not.
+            if let newest = state.segments.first {
+                let reference = try rewrite(newest, behind: previous)
+                state.segments[0].reference = reference
             }
             state.writesPicture = true
         }
         if state.segments.contains(where: isAbove) { state.writesPicture = true }
+    }
+
+    /// Writes a picture of the log to another place, gives up the old one, and returns where it is.
+    private func rewrite(
+        _ picture: WriterState.Segment,
+        behind previous: WriterState.Segment?
+    ) throws(StorageError) -> PageReference {
+        var segment = try SpaceSegment.read(picture.reference, in: view)
+        segment.previous = previous?.reference ?? .none
+        segment.previousVersion = previous?.version ?? 0
+        let reference = try store(segment)
+        free(picture.reference)
+        return reference
     }
 
     private func store(_ segment: SpaceSegment) throws(StorageError) -> PageReference {

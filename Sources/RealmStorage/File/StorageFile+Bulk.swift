@@ -36,7 +36,8 @@ extension StorageFile {
     /// Gives back what a group that wrote to the file before its commit has added to it, from the first hole on; the group is
     /// over, and nothing of it is read any more.
     func cutBack(afterDiscarding group: WriterGroup) {
-        guard group.hasSpilled else { return }
+        // In a forked child, and after `leave()`, the end of the file is another instance's.
+        guard group.hasSpilled, let lock, lock.isOwn else { return }
         growth.withLock { growth in
             let published = state.withLock { Int($0.published.pageCount) * pageByteCount }
             // Earlier commits may have written to the file as well, and not be published yet.

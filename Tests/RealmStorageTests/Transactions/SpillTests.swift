@@ -237,6 +237,24 @@ struct SpillTests {
         #expect(try isIntact(small, 5, in: try file.beginRead().view))
     }
 
+    @Test("a forked child that rolls back its copy of a transaction cuts nothing off the file")
+    func rollbackInChild() throws {
+        let file = try makeFile()
+        defer { file.unlockForWriting() }
+        let transaction = try begin(file)
+        let early = try run(1_500, 7, in: transaction)
+        try transaction.spill()
+        let byteCount = try file.data.currentByteCount()
+        let child = try ForkedProcess { _ in
+            transaction.rollback()
+            _exit(0)
+        }
+        #expect(child.end() == 0)
+        try #require(try file.data.currentByteCount() == byteCount)
+        #expect(try isIntact(early, 7, in: transaction.view))
+        try file.publish([try PageArray.commit(transaction)])
+    }
+
     @Test("a commit that fails is cut off when the transaction that reads it has ended", arguments: [false, true])
     func failureBeneathReader(spills: Bool) throws {
         let log = RecordingDevice.Log()

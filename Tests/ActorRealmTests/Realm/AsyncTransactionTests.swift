@@ -244,6 +244,67 @@ struct AsyncTransactionTests {
         #expect(await store.look().names == ["afterwards"])
     }
 
+    /// A realm whose flushes wait at a gate.
+    @MainActor
+    private func gatedRealm() async throws -> (Realm, GatedDevice.Control) {
+        let gate = GatedDevice.Control()
+        var configuration = file.configuration
+        configuration.makeDevice = { GatedDevice($0, gate) }
+        return (try await Realm(configuration: configuration), gate)
+    }
+
+    @Test(
+        "A write that was acknowledged is there for its writer while another task's transaction is open",
+        arguments: [true, false]
+    )
+    @MainActor
+    func acknowledgedMeanwhile(autorefresh: Bool) async throws {
+        let (realm, gate) = try await gatedRealm()
+        realm.autorefresh = autorefresh
+        gate.close()
+        let own = Task { @MainActor in
+            let tally = try await realm.asyncWrite { realm.create(Tally.self, value: ["name": "own"]) }
+            return !tally.isInvalidated && realm.object(ofType: Tally.self, forPrimaryKey: "own") != nil
+        }
+        while !gate.isHolding { await Task.yield() }
+        let (begun, ended) = (Journal<Int>(), Journal<Int>())
+        let held = Task { @MainActor in
+            let transaction = try await realm.beginAsyncWrite()
+            realm.create(Tally.self, value: ["name": "held"])
+            begun.add(1)
+            _ = await ended.wait(for: 1)
+            let isWriting = realm.isInWriteTransaction
+            try await transaction.commit()
+            return isWriting
+        }
+        _ = await begun.wait(for: 1)
+        gate.open()
+        let isThere = try await own.value
+        #expect(isThere)
+        ended.add(1)
+        let isWriting = try await held.value
+        #expect(isWriting)
+        #expect(realm.objects(Tally.self).map(\.name).sorted() == ["held", "own"])
+    }
+
+    @Test("A write that was acknowledged is there behind a transaction of all jobs that was cancelled")
+    @MainActor
+    func acknowledgedBehindCancelled() async throws {
+        let (realm, gate) = try await gatedRealm()
+        realm.autorefresh = false
+        gate.close()
+        let own = Task { @MainActor in
+            try await realm.asyncWrite { _ = realm.create(Tally.self, value: ["name": "own"]) }
+        }
+        while !gate.isHolding { await Task.yield() }
+        try realm.beginWriteTransaction()
+        realm.create(Tally.self, value: ["name": "cancelled"])
+        gate.open()
+        try await own.value
+        realm.cancelWrite()
+        #expect(realm.objects(Tally.self).map(\.name) == ["own"])
+    }
+
     @Test("However often others interrupt it, the transaction commits exactly what it did", arguments: 0..<8)
     func interruptions(round: Int) async throws {
         let seed = UInt64.random(in: 0..<(1 << 32))

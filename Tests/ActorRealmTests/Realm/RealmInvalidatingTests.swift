@@ -155,6 +155,44 @@ struct RealmInvalidatingTests {
     }
 
     @Test(
+        "A realm that was invalidated and used while its commit is on the way moves to that",
+        arguments: [true, false]
+    )
+    @MainActor
+    func usedMeanwhile(suspends: Bool) async throws {
+        let gate = GatedDevice.Control()
+        var configuration = file.configuration
+        configuration.makeDevice = { GatedDevice($0, gate) }
+        let realm = try await Realm(configuration: configuration)
+        try await realm.asyncWrite { _ = realm.create(Tally.self, value: ["name": "before"]) }
+        realm.autorefresh = false
+        gate.close()
+        let done = AsyncStream<Bool>.makeStream()
+        func end() {
+            done.continuation.yield(realm.object(ofType: Tally.self, forPrimaryKey: "own") != nil)
+            done.continuation.finish()
+        }
+        if suspends {
+            Task { @MainActor in
+                try? await realm.asyncWrite { _ = realm.create(Tally.self, value: ["name": "own"]) }
+                end()
+            }
+        } else {
+            realm.writeAsync {
+                realm.create(Tally.self, value: ["name": "own"])
+            } onComplete: { _ in
+                end()
+            }
+        }
+        while !gate.isHolding { await Task.yield() }
+        realm.invalidate()
+        #expect(realm.objects(Tally.self).map(\.name) == ["before"])
+        gate.open()
+        for await isThere in done.stream { #expect(isThere) }
+        #expect(realm.objects(Tally.self).count == 2)
+    }
+
+    @Test(
         "A transaction that was asked for before is one of the realm as it is then; one that was open commits nothing"
     )
     @MainActor

@@ -74,6 +74,43 @@ struct WriteBlockActionTests {
             }
         }
 
+        var isWriting: Bool { realm.isInWriteTransaction }
+
+        func write(_ name: String, within timeout: Duration) async throws {
+            try await realm.asyncWrite(timeout: timeout) { make(name) }
+        }
+
+        /// Writes with a block that invalidates the realm, and begins anew.
+        func writeBeginningAnew(_ form: Form, throws isThrowing: Bool) async -> (any Error)? {
+            struct Refused: Error {}
+            func body() throws {
+                make("never")
+                realm.invalidate()
+                try realm.beginWriteTransaction()
+                make("never either")
+                if isThrowing { throw Refused() }
+            }
+            do {
+                switch form {
+                case .write: try realm.write(body)
+                case .asyncWrite: try await realm.asyncWrite(body)
+                case .twoSteps: break
+                case .writeAsync:
+                    return await withCheckedContinuation { continuation in
+                        realm.writeAsync({
+                            self.make("never")
+                            self.realm.invalidate()
+                            self.realm.beginWrite()
+                            self.make("never either")
+                        }) { continuation.resume(returning: $0) }
+                    }
+                }
+                return nil
+            } catch {
+                return error
+            }
+        }
+
         func copy(to url: URL) async -> Realm.Error.Code? {
             do {
                 try await realm.asyncWrite {
@@ -119,6 +156,24 @@ struct WriteBlockActionTests {
         }
         #expect(error != nil)
         #expect(try await store.names() == [])
+    }
+
+    @Test(
+        "What a block begins anew behind the realm that it has invalidated ends with the write, which throws",
+        arguments: [Form.write, .asyncWrite, .writeAsync],
+        [true, false]
+    )
+    func begunAnew(form: Form, throws isThrowing: Bool) async throws {
+        let store = try await Store(file.configuration)
+        let error = await store.writeBeginningAnew(form, throws: isThrowing)
+        #expect(error != nil)
+        #expect(await !store.isWriting)
+        #expect(try await store.names() == [])
+        // The turn is anybody's.
+        let other = try await Store(file.configuration)
+        try await other.write("other", within: .seconds(30))
+        try await store.write("own", within: .seconds(30))
+        #expect(try await store.names() == ["other", "own"])
     }
 
     @Test("writeCopy in the block of asyncWrite says where it works, whoever else writes", arguments: [200, 0])

@@ -239,6 +239,52 @@ struct WriteTimeoutTests {
         }
     }
 
+    /// Whether a callback write gives up within seconds where every thread of the pool blocks; then the lock is released for these.
+    private static func givesUp(_ configuration: Realm.Configuration, behind lock: ForeignWriteLock) -> Bool {
+        defer { lock.release() }
+        while !BlockedPool.swift.isExhausted { usleep(1_000) }
+        let told = DispatchSemaphore(value: 0)
+        let codes = Journal<Realm.Error.Code?>()
+        let queue = DispatchQueue(label: "blocked pool")
+        queue.async {
+            do {
+                let realm = try Realm(configuration: configuration, queue: queue)
+                realm.writeAsync({}) { error in
+                    codes.add((error as? Realm.Error)?.code)
+                    told.signal()
+                }
+            } catch {
+                told.signal()
+            }
+        }
+        return told.wait(timeout: .now() + 5) == .success && codes.entries == [.timedOut]
+    }
+
+    @Test("A callback write gives up in time where every thread of the pool blocks")
+    func blockedPool() async {
+        // In a process of its own: elsewhere other tests need the pool, too.
+        await #expect(processExitsWith: .success) {
+            let file = TestFile()
+            let configuration = file.fast
+            let keeper = try await Store(configuration)
+            guard let path = configuration.fileURL?.path else { preconditionFailure("The file has no path.") }
+            let lock = try ForeignWriteLock(of: path)
+            let count = 2 * ProcessInfo.processInfo.activeProcessorCount
+            let writers = (0..<count).map { _ in Task.detached { try await Blocker().write(configuration) } }
+            var patient = configuration
+            patient.writeTimeout = .milliseconds(100)
+            let limited = patient
+            let isInTime = await withCheckedContinuation { continuation in
+                Thread.detachNewThread {
+                    continuation.resume(returning: WriteTimeoutTests.givesUp(limited, behind: lock))
+                }
+            }
+            for writer in writers { try await writer.value }
+            precondition(isInTime)
+            try await keeper.add("after")
+        }
+    }
+
     @Test("A callback write that a blocking one has passed gives up in time, too")
     func passed() async throws {
         var configuration = file.fast

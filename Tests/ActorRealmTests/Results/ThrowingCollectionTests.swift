@@ -250,6 +250,27 @@ struct ThrowingCollectionTests {
             return realm.objects(Book.self).count
         }
 
+        /// Writes in a transaction of the task's own, with another job between its steps; whether the realm forgets it at its end.
+        func writeAlone(_ between: () async -> Void) async throws -> Bool {
+            let transaction = try await realm.beginAsyncWrite()
+            realm.create(Book.self, value: ["number": 1])
+            await between()
+            realm.create(Book.self, value: ["number": 2])
+            do {
+                try await transaction.commit()
+                return false
+            } catch Realm.Error.invalidInput {}
+            return !realm.core.hasLostTransaction && realm.objects(Book.self).isEmpty
+        }
+
+        /// Invalidates the realm, and writes in it.
+        func invalidateAndWrite() async throws {
+            realm.invalidate()
+            try await realm.asyncWrite {}
+            let transaction = try await realm.beginAsyncWrite()
+            transaction.cancel()
+        }
+
         func cancel(_ between: () async -> Void) async throws {
             try realm.beginWriteTransaction()
             await between()
@@ -266,6 +287,30 @@ struct ThrowingCollectionTests {
         let store = try await Store(configuration)
         #expect(try await store.write { await store.invalidate() } == 1)
         try await store.cancel { await store.invalidate() }
+    }
+
+    /// Has another job invalidate a realm and write in it.
+    private static func invalidateAndWrite(_ store: Store) async {
+        do {
+            try await Task.detached { try await store.invalidateAndWrite() }.value
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }
+
+    @Test("The same holds where that job, or yet another one, writes behind that")
+    func writtenBetween() async {
+        // In a process of its own, which a trap would end.
+        await #expect(processExitsWith: .success) {
+            let types = ThrowingCollectionTests.types
+            let configuration = Realm.Configuration(inMemoryIdentifier: "written", objectTypes: types)
+            let store = try await Store(configuration)
+            let isForgotten = try await store.writeAlone { await ThrowingCollectionTests.invalidateAndWrite(store) }
+            precondition(isForgotten)
+            let count = try await store.write { await ThrowingCollectionTests.invalidateAndWrite(store) }
+            precondition(count == 1)
+            try await store.cancel { await ThrowingCollectionTests.invalidateAndWrite(store) }
+        }
     }
 
     @Test("Each damaged page is thrown, and what was found readable does not end the process", .secondProcess)

@@ -68,8 +68,8 @@ extension Realm {
     /// be done.
     func canWrite(_ operation: String) -> Bool {
         core.checkAccess()
-        if core.isInWriteTransaction { return true }
         if core.dropsWrites { return false }
+        if core.isInWriteTransaction { return true }
         if core.isFrozen { misuse("Can't perform transactions on a frozen Realm: use `realm.thaw()` first.") }
         misuse(
             "Can only add, remove, or create objects in a Realm in a write transaction: call `\(operation)` inside "

@@ -175,7 +175,7 @@ extension RealmCore {
     func requireTransaction(for operation: String) throws {
         try checkWritable()
         checkAccess()
-        guard isInWriteTransaction else {
+        guard isInWriteTransaction, !isInLostTransaction else {
             throw error(
                 .invalidInput,
                 "Objects can only be inserted and changed in a write transaction: call `\(operation)` inside "

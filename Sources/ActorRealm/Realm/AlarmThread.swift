@@ -15,7 +15,11 @@ final class AlarmThread: Sendable {
     /// That of the process for locks that are kept, which runs no code of the program.
     static var locks: AlarmThread { lockProcesses.value }
 
+    /// That of the process for the deadlines of writers, whose realms may belong to schedulers of the program.
+    static var deadlines: AlarmThread { deadlineProcesses.value }
+
     private static let processes = PerProcess { AlarmThread() }
+    private static let deadlineProcesses = PerProcess { AlarmThread() }
     private static let lockProcesses = PerProcess { AlarmThread() }
 
     private struct Alarm {

@@ -58,6 +58,20 @@ extension RealmCore {
         try settle()
     }
 
+    /// Rolls back what the block of a write has begun anew behind the core that it has invalidated: that write throws, and nobody else
+    /// ends it.
+    ///
+    /// What that was built on is waited for as what the block has cancelled itself.
+    func cancelBegunAnew(behind turn: WriteScheduler.Ticket) {
+        let next = coreInUse
+        guard next !== self else { return }
+        if next.hasTransaction {
+            next.cancelTransaction()
+            lostTurn = turn
+        }
+        noteBase(next.takeBase())
+    }
+
     /// Rolls back what the block of a write has left open, where something that it committed or saw before is lost: what throws has
     /// not written.
     func cancelBehindLoss(of commits: BaseFlush?...) {

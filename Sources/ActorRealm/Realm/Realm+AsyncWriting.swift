@@ -177,6 +177,8 @@ extension Realm {
         let outcome = writes.collecting {
             try core.whileSettlingLater(isGrouped: request.tokens.isEmpty, block)
         }
+        // Before anything suspends: nobody else would end it.
+        core.cancelBegunAnew(behind: turn)
         let commit = outcome.commit
         do {
             result = try outcome.result.get()

@@ -65,6 +65,10 @@ extension Realm {
     ) -> AsyncTransactionId {
         if core.isClosed { return core.refuseCallbackWrite(onComplete) }
         core.requireCallbackWrites()
+        if core.isInLostTransaction {
+            core.endLostTransaction()
+            return core.refuseCallbackWrite(onComplete, with: core.lostTransactionError)
+        }
         guard core.isInWriteTransaction else {
             misuse("Can't commit a non-existing write transaction: call `realm.beginAsyncWrite { }` first.")
         }
@@ -217,6 +221,7 @@ private final class PendingWrite: @unchecked Sendable {
         }
         writes.lastCommit = nil
         core.whileSettlingLater(isGrouped: false, block)
+        core.cancelBegunAnew(behind: ticket)
         if core.ticket == ticket {
             if commits {
                 core.commitInBackground(withoutNotifying: tokens, onComplete)
@@ -228,7 +233,7 @@ private final class PendingWrite: @unchecked Sendable {
             if core.isInWriteTransaction { core.commitInBackground(withoutNotifying: tokens, nil) }
             let base = core.takeBase()
             guard let own = writes.lastCommit else { return settle(core, ticket, base, nil) }
-            guard let base else {
+            guard base != nil || core.lostTurn == ticket else {
                 writes.follow(own) { [onComplete, log] failure, isHeard in
                     if let onComplete { onComplete(failure) } else if !isHeard { log(failure) }
                 }
@@ -395,17 +400,21 @@ extension WriteScheduler {
 }
 
 extension RealmCore {
-    /// Says in the realm's isolation that it was closed, where something can be said there.
-    fileprivate func refuseCallbackWrite(_ onComplete: (((any Error)?) -> Void)?) -> AsyncTransactionId {
+    /// Says in the realm's isolation that it was closed, or another reason, where something can be said there.
+    fileprivate func refuseCallbackWrite(
+        _ onComplete: (((any Error)?) -> Void)?,
+        with reason: Realm.Error? = nil
+    ) -> AsyncTransactionId {
         checkAccess()
+        let reason = reason ?? closedError
         let completion = PendingCompletion(self, id: callbackWrites.begin(), withoutNotifying: [], onComplete)
         // A write whose block has closed the realm throws, or tells, the same.
         callbackWrites.lastCommit = completion.id
-        if callbackWrites.isCollecting { callbackWrites.blockLoss = callbackWrites.blockLoss ?? closedError }
+        if callbackWrites.isCollecting { callbackWrites.blockLoss = callbackWrites.blockLoss ?? reason }
         if isolation.canPost {
-            completion.fail(closedError)
+            completion.fail(reason)
         } else {
-            if !callbackWrites.isCollecting { logUnheardFailure(closedError) }
+            if !callbackWrites.isCollecting { logUnheardFailure(reason) }
             callbackWrites.end(completion.id)
         }
         return completion.id

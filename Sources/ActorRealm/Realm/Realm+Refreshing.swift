@@ -79,8 +79,9 @@ extension Realm {
 
     /// Invalidates every object and collection reached from the realm so far, and lets go of their version at once.
     ///
-    /// A write transaction that is open is rolled back, and where the program has begun it with `beginWrite()` or
-    /// `beginWriteTransaction()`, what it writes then goes nowhere and `commitWrite()` throws: another job may have called this.
+    /// A write transaction that is open is rolled back, and where the program has begun it with `beginWrite()`,
+    /// `beginWriteTransaction()` or `beginAsyncWrite()`, what it writes then goes nowhere until it ends it, and its commit throws: another
+    /// job may have called this.
     /// Asynchronous writes that were asked for before go on. The realm
     /// itself can be used on, at the newest version, of which it takes hold when it is used. A frozen realm is closed.
     public func invalidate() {

@@ -72,6 +72,7 @@ extension Realm {
         let turn = core.ticket
         let result: Result
         let outcome = core.callbackWrites.collecting(block)
+        if let turn { core.cancelBegunAnew(behind: turn) }
         let commit = outcome.commit
         do {
             result = try outcome.result.get()
@@ -139,12 +140,9 @@ extension Realm {
     ///   is no open transaction, or a token is another realm's; `.closed`, `.wrongIsolation`.
     public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
         try core.requireAccess()
-        if core.hasLostTransaction {
-            core.hasLostTransaction = false
-            throw core.error(
-                .invalidInput,
-                "There is nothing to commit: `realm.invalidate()` was called, and has rolled the write transaction back."
-            )
+        if core.isInLostTransaction {
+            core.endLostTransaction()
+            throw core.lostTransactionError
         }
         guard core.isInWriteTransaction else {
             throw core.error(
@@ -162,10 +160,7 @@ extension Realm {
     /// - Precondition: A write transaction is open: look at ``isInWriteTransaction``.
     public func cancelWrite() {
         core.checkAccess()
-        if core.dropsWrites {
-            core.hasLostTransaction = false
-            return
-        }
+        if core.dropsWrites { return core.endLostTransaction() }
         guard core.isInWriteTransaction else {
             misuse("Can't cancel a non-existing write transaction: call `realm.beginWrite()` first.")
         }

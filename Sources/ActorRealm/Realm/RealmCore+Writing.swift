@@ -84,8 +84,8 @@ extension RealmCore {
         }
         ticket = turn
         self.isOpenEnded = isOpenEnded
-        hasLostTransaction = false
         writingTask = crealm_current_task()
+        if hasLostTransaction, isOpenEnded { replaceLostTransactions() }
         if isExclusive {
             exclusiveTask = writingTask
             place.pointee = .nowhere
@@ -107,6 +107,7 @@ extension RealmCore {
             let prepared = try model.prepareCommit()
             try model.endTransaction()
             ticket = nil
+            showUnseen()
             return (prepared, turn)
         } catch {
             cancelTransaction()
@@ -151,9 +152,23 @@ extension RealmCore {
 
     /// Moves to what others have committed while a transaction was open that has come to nothing, and has it delivered.
     private func followBehindTransaction() {
-        refreshQuietly()
+        if !showUnseen() { refreshQuietly() }
         // Where the realm stands already, or stays, observers were refused all the same.
         signals.raise()
+    }
+
+    /// Moves to what was acknowledged while a transaction was open that has been left; a failure leaves the realm at its version.
+    ///
+    /// - Returns: whether there was any.
+    @discardableResult
+    private func showUnseen() -> Bool {
+        guard unseen != nil, !model.isInTransaction else { return false }
+        do {
+            try advanceToNewest(orAtLeastTo: nil)
+        } catch {
+            report(error, "A realm could not move to what was acknowledged while it was in a transaction.")
+        }
+        return true
     }
 
     /// Waits until what a transaction was built on that ended without a commit is durable, blocking the thread, and moves there:
@@ -187,20 +202,28 @@ extension RealmCore {
         }
     }
 
+    /// The core that the realm goes on with, in its isolation: another one where this one was invalidated and the realm is in use again.
+    var coreInUse: RealmCore {
+        guard lifecycle == .invalidated, let realm = existingRealm, !realm.isInvalid else { return self }
+        return realm.core
+    }
+
     /// Takes the end of a flush: moves to what it made durable, or throws where that is lost, and moves to what others have committed.
     ///
     /// That the realm cannot move there is logged only. As an error it would say that nothing was written, and who tries again would write
     /// it twice; or it would stand for the error of a block, which saw what is durable now.
+    ///
+    /// A realm that was invalidated meanwhile moves where it is in use again.
     func moved(behind result: WriteScheduler.CommitResult, asWriter isWriter: Bool = false) throws {
         switch result {
         case .success(let durable):
             do {
-                try advanceToNewest(orAtLeastTo: durable, asWriter: isWriter)
+                try coreInUse.advanceToNewest(orAtLeastTo: durable, asWriter: isWriter)
             } catch {
                 report(error, "A realm could not move to the newest version behind a commit that is durable.")
             }
         case .failure(let error):
-            followBehindTransaction()
+            coreInUse.followBehindTransaction()
             throw Realm.Error(storage: error, path: coordinator.path)
         }
     }

@@ -61,13 +61,19 @@ final class RealmCore {
     var briefCommitCount: UInt8 = 0
     /// Whether the block being called may share its commit with other writers.
     var isGrouped = false
-    /// The turn whose transaction ended with the realm.
-    private(set) var lostTurn: WriteScheduler.Ticket?
+    /// The turn whose transaction ended with the realm, or whose block has begun anew behind that.
+    var lostTurn: WriteScheduler.Ticket?
     /// Whether the open write transaction is the program's to end, and not a block's.
     var isOpenEnded = false
-    /// Whether `invalidate()` ended a transaction that the program has begun and not ended: what it writes goes nowhere until it does,
-    /// since another job may have called that.
-    var hasLostTransaction = false
+    /// The transactions that ended with the realm and that the program has not ended: what it writes goes nowhere until it does, since
+    /// another job may have called `invalidate()`.
+    var lostTransactions: [LostTransaction] = [] {
+        didSet { hasLostTransaction = !lostTransactions.isEmpty }
+    }
+    /// Whether there is one: every write asks.
+    private(set) var hasLostTransaction = false
+    /// What was acknowledged while the realm could not leave an open transaction, until it has left that.
+    private(set) var unseen: Snapshot?
     /// Whether nothing was read or written yet, so that it cannot be told which version the realm stands on.
     var isFresh = true
     /// The task that opened the write transaction; 0 outside tasks.
@@ -232,7 +238,7 @@ final class RealmCore {
 
     /// Whether what is written goes nowhere, to be asked in the realm's isolation: it was closed, or its transaction is over that
     /// the program has not ended.
-    var dropsWrites: Bool { isClosed || hasLostTransaction }
+    var dropsWrites: Bool { isClosed || isInLostTransaction }
 
     /// The same, before the access is checked: of objects from before the transaction was lost.
     var dropsWritesOfInvalidated: Bool { lifecycle == .invalidated && hasLostTransaction && isolation.isCurrent }
@@ -343,16 +349,24 @@ final class RealmCore {
     /// Moves to the newest durable version, or, where that cannot be had, to one that the caller has written or seen: what was
     /// acknowledged does not vanish because another process has changed the schema meanwhile.
     ///
+    /// Another task's transaction in two steps is set aside for that. Where one is open that every job sees, the realm moves when that
+    /// has ended.
+    ///
     /// - Throws: `StorageError` when the newest version cannot be read, and that is not because the realm is outdated.
     func advanceToNewest(orAtLeastTo own: Snapshot?, asWriter isWriter: Bool = false) throws(StorageError) {
+        if let own, own.version > unseen?.version ?? 0 { unseen = own }
+        if exclusiveTask != 0, exclusiveTask != crealm_current_task() { try model.suspend() }
+        if model.isInTransaction { return }
+        let target = unseen
+        unseen = nil
         var failure: StorageError?
         do throws(StorageError) {
             try advanceToNewest(asWriter: isWriter)
         } catch {
             failure = error
         }
-        if let own, !isFrozen, lifecycle == .open, !model.isInTransaction, model.snapshot.version < own.version {
-            try model.advance(to: coordinator.file.beginRead(at: own, from: origin))
+        if let target, !isFrozen, lifecycle == .open, model.snapshot.version < target.version {
+            try model.advance(to: coordinator.file.beginRead(at: target, from: origin))
             didMove()
         }
         if let failure { throw failure }
@@ -405,7 +419,11 @@ final class RealmCore {
                     metadata: ["realm.path": "\(coordinator.path)"]
                 )
             lostTurn = ticket
-            hasLostTransaction = isOpenEnded
+            if isOpenEnded, let ticket {
+                lostTransactions.append(
+                    LostTransaction(turn: ticket, task: writingTask, isExclusive: exclusiveTask != 0)
+                )
+            }
             cancelTransaction()
         }
         // It holds a version of the file. A write whose block ends the realm waits for it: what that saw may be on its way to the
@@ -413,6 +431,7 @@ final class RealmCore {
         if !settlesLater && !callbackWrites.isCollecting { _ = takeBase() }
         self.lifecycle = lifecycle
         frozenRealm = nil
+        unseen = nil
         if lifecycle == .closed { signals.end() } else { signals.raise() }
         // A frozen realm may be read by other threads just now: what it holds stays until the last of it is let go of.
         if isFrozen { return }
@@ -445,7 +464,7 @@ final class RealmCore {
         try core.followSchema()
         core.number = number
         core.outdatedReason = outdatedReason
-        core.hasLostTransaction = hasLostTransaction
+        core.lostTransactions = lostTransactions
         lastVersion = nil
         core.autorefresh = autorefresh
         core.blockCount = blockCount

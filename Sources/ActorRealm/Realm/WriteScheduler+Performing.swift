@@ -39,7 +39,10 @@ extension WriteScheduler {
     func register(_ waiter: Waiter, for ticket: Ticket) {
         let early = state.withLock { state -> Outcome? in
             if let outcome = state.early.removeValue(forKey: ticket) { return outcome }
-            if state.queue.hasTurn(ticket) { return .granted }
+            if state.queue.hasTurn(ticket) {
+                state.deadlines.forget(ticket)
+                return .granted
+            }
             state.waiters[ticket] = waiter
             return nil
         }
@@ -188,6 +191,7 @@ extension WriteScheduler {
 
     func deliver(_ outcome: Outcome, to ticket: Ticket) {
         let waiter = state.withLock { state -> Waiter? in
+            state.deadlines.forget(ticket)
             if let waiter = state.waiters.removeValue(forKey: ticket) { return waiter }
             // A grant is found by `hasTurn` when the waiter comes.
             if case .granted = outcome { return nil }

@@ -18,15 +18,10 @@ extension WriteScheduler {
         try Task.checkCancellation()
         let priority = Self.currentPriority
         var (ticket, isGranted) = enqueue(.asynchronous, for: key, priority: priority, origin: origin)
-        var timer: Task<Void, Never>?
-        defer { timer?.cancel() }
         while true {
             if !isGranted {
                 // A turn that was given up for a synchronous writer's may come too late.
-                if let deadline {
-                    timer?.cancel()
-                    timer = expiry(of: ticket, at: deadline)
-                }
+                if let deadline { watch(deadline, of: ticket) }
                 switch await waitForTurn(ticket, priority: priority) {
                 case .granted: break
                 case .cancelled: throw CancellationError()
@@ -42,18 +37,6 @@ extension WriteScheduler {
             throw CancellationError()
         }
         return ticket
-    }
-
-    func expiry(of ticket: Ticket, at deadline: ContinuousClock.Instant) -> Task<Void, Never> {
-        let scheduler = WeakReference(self)
-        return Task.detached {
-            do {
-                try await Task.sleep(until: deadline, clock: .continuous)
-            } catch {
-                return
-            }
-            scheduler.object?.expire(ticket)
-        }
     }
 
     /// Waits for the turn, blocking the calling thread, and begins it.
@@ -166,15 +149,8 @@ extension WriteScheduler {
         _ deadline: ContinuousClock.Instant?,
         _ granted: @escaping @Sendable (Ticket, Outcome) -> Void
     ) {
-        guard let deadline else { return register(.callback { granted(ticket, $0) }, for: ticket) }
-        let timer = expiry(of: ticket, at: deadline)
-        register(
-            .callback {
-                timer.cancel()
-                granted(ticket, $0)
-            },
-            for: ticket
-        )
+        if let deadline { watch(deadline, of: ticket) }
+        register(.callback { granted(ticket, $0) }, for: ticket)
     }
 
     /// Gives up waiting; false when the turn has come already.
@@ -189,6 +165,7 @@ extension WriteScheduler {
         let (wasWaiting, waiter, outcome) = state.withLock { state -> (Bool, Waiter?, Outcome) in
             let outcome = outcome(state.queue)
             guard state.queue.cancel(ticket) else { return (false, nil, outcome) }
+            state.deadlines.forget(ticket)
             let waiter = state.waiters.removeValue(forKey: ticket)
             if waiter == nil { state.early[ticket] = outcome }
             return (true, waiter, outcome)
@@ -219,6 +196,7 @@ extension WriteScheduler {
         let (actions, rest) = state.withLock { state -> (Queue.Actions, Waiter?) in
             look(&state)
             state.early[ticket] = nil
+            state.deadlines.forget(ticket)
             let waiter = state.waiters.removeValue(forKey: ticket)
             if state.queue.cancel(ticket) || !state.queue.hasTurn(ticket) { return (Queue.Actions(), waiter) }
             return (released(state.finish(ticket, .nothing, at: now)), waiter)

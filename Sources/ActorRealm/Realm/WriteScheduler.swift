@@ -67,6 +67,8 @@ final class WriteScheduler: Sendable {
         var queue: Queue
         var watch = WaitWatch()
         var waiters: [Ticket: Waiter] = [:]
+        /// When those of them give up that block no thread.
+        var deadlines = WriteDeadlines()
         /// Outcomes that came before the waiter did.
         var early: [Ticket: Outcome] = [:]
         var prepared: [Prepared] = []
@@ -116,6 +118,9 @@ final class WriteScheduler: Sendable {
         /// The same for what is short and must not wait for a program's code, as a logger is.
         var wakeSoon: @Sendable (UInt64, @escaping @Sendable () -> Void) -> Bool = { _, _ in false }
 
+        /// The same for the deadlines of writers, which must wait neither for a logger nor for a thread that a writer may block.
+        var wakeForDeadline: @Sendable (UInt64, @escaping @Sendable () -> Void) -> Bool = { _, _ in false }
+
         static let system = Clock(
             now: { DispatchTime.now().uptimeNanoseconds },
             pause: { nanoseconds in
@@ -123,7 +128,8 @@ final class WriteScheduler: Sendable {
                 nanosleep(&pause, nil)
             },
             wake: { AlarmThread.shared.call(after: $0, $1) },
-            wakeSoon: { AlarmThread.locks.call(after: $0, $1) }
+            wakeSoon: { AlarmThread.locks.call(after: $0, $1) },
+            wakeForDeadline: { AlarmThread.deadlines.call(after: $0, $1) }
         )
     }
 

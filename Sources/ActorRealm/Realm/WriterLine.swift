@@ -7,7 +7,7 @@ import RealmStorage
 /// a bound: as the first of its priority a writer is passed ``passLimit`` times at most by those that came later. With the same priority everywhere the line is first in, first out.
 ///
 /// - Complexity: with n writers and p priorities in use, of which there are four or five: O(p) to append and to pop where nobody is cancelled
-///   or blocked, O(p log n) to cancel; O(n) to take out of turn and to change a priority, and to pop where synchronous writers
+///   or blocked, O(p log n) to cancel, on average; O(n) to take out of turn and to change a priority, and to pop where synchronous writers
 ///   block the isolations of all the others.
 struct WriterLine<Isolation: Hashable> {
     typealias Ticket = WriteQueue<Isolation>.Ticket
@@ -27,7 +27,7 @@ struct WriterLine<Isolation: Hashable> {
         var priority: UInt8
         /// How often it was passed as the first of its priority.
         var passes = 0
-        /// Whether it went away; it is dropped when it comes to the front.
+        /// Whether it went away; it is dropped when it comes to the front, or with many others.
         fileprivate(set) var isCancelled = false
     }
 
@@ -35,6 +35,8 @@ struct WriterLine<Isolation: Hashable> {
     private struct Lane {
         let priority: UInt8
         var writers: Deque<Writer> = []
+        /// How many of them went away.
+        private(set) var cancelledCount = 0
 
         /// The index of the first writer that came no earlier than that of the ticket.
         func index(from ticket: Ticket) -> Int {
@@ -50,8 +52,24 @@ struct WriterLine<Isolation: Hashable> {
 
         mutating func insert(_ writer: Writer) { writers.insert(writer, at: index(from: writer.ticket)) }
 
+        mutating func cancel(at index: Int) {
+            writers[index].isCancelled = true
+            cancelledCount += 1
+            dropCancelled()
+            // Behind one that waits long any number may come and go.
+            if cancelledCount > 64, cancelledCount > writers.count / 2 { dropAllCancelled() }
+        }
+
         mutating func dropCancelled() {
-            while let first = writers.first, first.isCancelled { writers.removeFirst() }
+            while let first = writers.first, first.isCancelled {
+                writers.removeFirst()
+                cancelledCount -= 1
+            }
+        }
+
+        private mutating func dropAllCancelled() {
+            writers.removeAll { $0.isCancelled }
+            cancelledCount = 0
         }
     }
 
@@ -78,6 +96,9 @@ struct WriterLine<Isolation: Hashable> {
     private var only: Writer?
 
     var isEmpty: Bool { count == 0 }
+
+    /// The number of writers that are stored, cancelled ones counted.
+    var storedCount: Int { lanes.reduce(only == nil ? 0 : 1) { $0 + $1.writers.count } }
 
     /// The writers that wait, in any order.
     var writers: [Writer] {
@@ -168,8 +189,7 @@ struct WriterLine<Isolation: Hashable> {
         count -= 1
         let writer = lanes[lane].writers[index]
         if writer.kind == .synchronous { unblock(writer.isolation) }
-        lanes[lane].writers[index].isCancelled = true
-        lanes[lane].dropCancelled()
+        lanes[lane].cancel(at: index)
         return true
     }
 
@@ -238,6 +258,11 @@ extension WriterLine {
             for (writer, next) in zip(lane.writers, lane.writers.dropFirst()) {
                 try Invariant.require(writer.ticket.number < next.ticket.number, "Tickets of a lane do not ascend")
             }
+            let cancelled = lane.writers.filter(\.isCancelled).count
+            try Invariant.require(
+                cancelled == lane.cancelledCount,
+                "\(cancelled) cancelled writers are counted as \(lane.cancelledCount)"
+            )
             for writer in lane.writers where !writer.isCancelled {
                 waiting += 1
                 try Invariant.require(writer.priority == lane.priority, "A writer stands in another priority's lane")

@@ -12,6 +12,7 @@ struct WriterLineTests {
         private var last: UInt64 = 0
 
         var count: Int { line.count }
+        var storedCount: Int { line.storedCount }
 
         func append(
             _ priority: UInt8,
@@ -136,6 +137,30 @@ struct WriterLineTests {
         #expect(line.count == 4)
         #expect(line.all() == [6, 1, 3, 2])
         #expect(!line.cancel(1))
+    }
+
+    @Test("Of those that give up behind one that waits for long few are kept")
+    func manyLeaving() {
+        let line = Line()
+        _ = line.append(21)
+        _ = line.append(21)
+        var most = 0
+        for _ in 0..<10_000 {
+            let number = line.append(21)
+            #expect(line.cancel(number))
+            most = max(most, line.storedCount)
+        }
+        #expect(most <= 130)
+        #expect(line.count == 2)
+        #expect(line.all() == [1, 2])
+    }
+
+    @Test("Those that stay among many that give up keep their order")
+    func stayingAmongLeaving() {
+        let line = Line()
+        let numbers = (0..<1_000).map { _ in line.append(21) }
+        for number in numbers.dropFirst() where number % 3 != 0 { #expect(line.cancel(number)) }
+        #expect(line.all() == [1] + numbers.filter { $0 % 3 == 0 })
     }
 
     @Test("Asynchronous writers of an isolation that a synchronous one blocks let all others pass")

@@ -1,0 +1,51 @@
+import CRealmShims
+
+/// A transaction that ended with its realm while the program had not ended it.
+struct LostTransaction {
+    let turn: WriteScheduler.Ticket
+    /// The task that began it; 0 outside tasks.
+    let task: UInt64
+    /// Whether that task alone saw it.
+    let isExclusive: Bool
+}
+
+/// What is written in a transaction that `invalidate()` has ended goes nowhere, whoever writes to the realm meanwhile.
+extension RealmCore {
+    /// Whether the caller writes in a transaction that was lost, as far as is known: no other one is open, or one that another task has
+    /// begun behind it.
+    var isInLostTransaction: Bool {
+        guard hasLostTransaction else { return false }
+        guard isInWriteTransaction else { return true }
+        let task = crealm_current_task()
+        return task != 0 && task != writingTask && lostTransactions.contains { $0.task == task }
+    }
+
+    /// What its commit throws.
+    var lostTransactionError: Realm.Error {
+        error(
+            .invalidInput,
+            "There is nothing to commit: `realm.invalidate()` was called, and has rolled the write transaction back."
+        )
+    }
+
+    /// The program ends a transaction that was lost: its task's, or else one that any job may end.
+    func endLostTransaction() {
+        let task = crealm_current_task()
+        let index =
+            lostTransactions.lastIndex { $0.task == task } ?? lostTransactions.firstIndex { !$0.isExclusive }
+        if let index { lostTransactions.remove(at: index) }
+    }
+
+    /// The program ends the transaction of a turn, if that was lost.
+    func endLostTransaction(of turn: WriteScheduler.Ticket) { lostTransactions.removeAll { $0.turn == turn } }
+
+    /// The task that begins a transaction has none any more that was lost.
+    ///
+    /// Outside of tasks one job cannot be told from another one, except on a thread.
+    func replaceLostTransactions() {
+        if writingTask == 0 {
+            guard case .thread = isolation else { return }
+        }
+        lostTransactions.removeAll { $0.task == writingTask }
+    }
+}

@@ -9,8 +9,8 @@ struct CollectionDescriptor: Sendable, Equatable {
         case table
         /// A list, set or dictionary property of an object.
         case list(ownerClass: String, ownerKey: Int64, property: String)
-        /// A list or dictionary in a value of any kind; `isMap` tells them apart.
-        case nested(ownerClass: String, ownerKey: Int64, property: String, path: [NestedStep], isMap: Bool)
+        /// A list or dictionary in a value of any kind; `isMap` tells them apart. Behind a reference: each observer has some of these.
+        indirect case nested(ownerClass: String, ownerKey: Int64, property: String, path: [NestedStep], isMap: Bool)
         /// The objects whose property links to an object of `targetClass`.
         case backlinks(targetClass: String, targetKey: Int64, property: String)
     }

@@ -43,8 +43,8 @@ public final class _CollectionBacking {
         case list(TableAccessor, key: Int64, property: Int)
         /// The elements whose property links to a row.
         case backlinks(TableAccessor, key: Int64, property: Int)
-        /// A list or dictionary in a value of any kind; `isMap` tells them apart.
-        case nested(TableAccessor, key: Int64, property: Int, path: [NestedStep], isMap: Bool)
+        /// A list or dictionary in a value of any kind; `isMap` tells them apart. Behind a reference, so that other collections are smaller.
+        indirect case nested(TableAccessor, key: Int64, property: Int, path: [NestedStep], isMap: Bool)
 
         /// The class of the object that the elements belong to.
         fileprivate var owner: TableAccessor? {

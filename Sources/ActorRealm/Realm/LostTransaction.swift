@@ -41,11 +41,21 @@ extension RealmCore {
 
     /// The task that begins a transaction has none any more that was lost.
     ///
-    /// Outside of tasks one job cannot be told from another one, except on a thread.
-    func replaceLostTransactions() {
-        if writingTask == 0 {
-            guard case .thread = isolation else { return }
+    /// Outside of tasks one job cannot be told from another one: whoever begins one stands for all of them. Where a program rolls back by
+    /// `invalidate()`, what it writes outside of transactions afterwards is to trap, as it does elsewhere.
+    func replaceLostTransactions() { lostTransactions.removeAll { $0.task == writingTask } }
+
+    /// So many are kept of tasks that never end what they began.
+    private static var lostTransactionLimit: Int { 64 }
+
+    /// Notes that the transaction of a turn is lost, which the program has not ended.
+    func noteLostTransaction(_ turn: WriteScheduler.Ticket) {
+        // That of an `AsyncTransaction` ends with it.
+        if lostTransactions.count >= Self.lostTransactionLimit,
+            let oldest = lostTransactions.firstIndex(where: { !$0.isExclusive })
+        {
+            lostTransactions.remove(at: oldest)
         }
-        lostTransactions.removeAll { $0.task == writingTask }
+        lostTransactions.append(LostTransaction(turn: turn, task: writingTask, isExclusive: exclusiveTask != 0))
     }
 }

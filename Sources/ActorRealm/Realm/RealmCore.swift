@@ -419,11 +419,7 @@ final class RealmCore {
                     metadata: ["realm.path": "\(coordinator.path)"]
                 )
             lostTurn = ticket
-            if isOpenEnded, let ticket {
-                lostTransactions.append(
-                    LostTransaction(turn: ticket, task: writingTask, isExclusive: exclusiveTask != 0)
-                )
-            }
+            if isOpenEnded, let ticket { noteLostTransaction(ticket) }
             cancelTransaction()
         }
         // It holds a version of the file. A write whose block ends the realm waits for it: what that saw may be on its way to the

@@ -132,11 +132,13 @@ final class RealmRegistry: Sendable {
             try alone(with: path) {
                 let users = users(ofFileAt: path, slot.coordinator)
                 let isOpen = isOpen(users) || isReplaced && !users.allSatisfy { $0.closeWhenUnread() }
-                let result = try body(isOpen)
-                if !isOpen, !isReplaced {
-                    for user in users where !user.isTemporary { _ = user.file.closeUnlessRead() }
+                // Also where that throws: their lives are over.
+                defer {
+                    if !isOpen, !isReplaced {
+                        for user in users where !user.isTemporary { _ = user.file.closeUnlessRead() }
+                    }
                 }
-                return result
+                return try body(isOpen)
             }
         }
     }

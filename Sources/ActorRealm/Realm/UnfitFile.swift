@@ -22,6 +22,8 @@ struct UnfitFile {
         case changed
         /// Others open it just now, and nobody has it open.
         case beingOpened
+        /// Another process has it, which may be about to delete it as well.
+        case elsewhere
     }
 
     /// How long other openings are waited for: this one may be a part of one of them, as in the block of a migration.
@@ -45,6 +47,10 @@ struct UnfitFile {
             switch try deleteUnlessChanged(at: path, throwing: refusal, isLast: isLast) {
             case .deleted: return true
             case .changed: return false
+            case .elsewhere:
+                // This process has it no more. Of two that wait for each other one looks again alone.
+                usleep(.random(in: 1_000...50_000))
+                return false
             case .beingOpened:
                 guard ContinuousClock.now < end else { throw refusal }
                 usleep(2_000)
@@ -69,7 +75,10 @@ struct UnfitFile {
                 return .beingOpened
             }
             // Another process would go on with a file that nobody else finds.
-            if file.isOpenElsewhere { throw refusal }
+            if file.isOpenElsewhere {
+                if isLast { throw refusal }
+                return .elsewhere
+            }
             OpenSettings.removeFiles(at: path)
             return .deleted
         }

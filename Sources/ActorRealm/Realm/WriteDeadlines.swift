@@ -15,9 +15,9 @@ struct WriteDeadlines {
     /// Notes when a writer gives up.
     ///
     /// - Returns: when an alarm is needed; nil where one comes in time.
-    mutating func add(_ time: Instant, of ticket: Ticket) -> Instant? {
+    mutating func add(_ time: Instant, of ticket: Ticket, at now: Instant = .now) -> Instant? {
         times[ticket] = time
-        return arm(for: time)
+        return arm(for: time, at: now)
     }
 
     /// Notes that a writer waits no more.
@@ -34,11 +34,12 @@ struct WriteDeadlines {
         let due = times.filter { $0.value <= now }.keys.sorted { $0.number < $1.number }
         for ticket in due { times[ticket] = nil }
         // Many whose times are close are looked at together.
-        return (due, times.values.min().flatMap { arm(for: max($0, now + .milliseconds(1))) })
+        return (due, times.values.min().flatMap { arm(for: max($0, now + .milliseconds(1)), at: now) })
     }
 
-    private mutating func arm(for time: Instant) -> Instant? {
-        if alarms.contains(where: { $0 <= time }) { return nil }
+    private mutating func arm(for time: Instant, at now: Instant) -> Instant? {
+        // One whose time has passed may come late: its thread may be with a program, and its clock stands still while the machine sleeps.
+        if alarms.contains(where: { $0 > now && $0 <= time }) { return nil }
         alarms.append(time)
         return time
     }

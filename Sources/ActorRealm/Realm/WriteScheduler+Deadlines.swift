@@ -22,8 +22,9 @@ extension WriteScheduler {
 
     private func lookAtDeadlines(calledFor alarm: ContinuousClock.Instant) {
         let (due, next) = state.withLock { $0.deadlines.look(at: .now, calledFor: alarm) }
-        for ticket in due { expire(ticket) }
+        // Before a program is told, which may take its time.
         if let next { lookAtDeadlines(at: next) }
+        for ticket in due { expire(ticket) }
     }
 
     /// The time until then, rounded up.

@@ -10,6 +10,7 @@ extension StorageFile {
     /// Waits for a commit that is being written at this moment: both may make the file longer.
     func spill(_ runs: [PreparedCommit.Run], of group: WriterGroup) throws(StorageError) {
         guard let last = runs.last else { return }
+        try checkProcess()
         let result = growth.withLock { (growth) -> Result<Void, StorageError> in
             let old = byteCount
             let before = growth
@@ -73,11 +74,11 @@ extension StorageFile {
     /// Cuts the file off where that had to wait for a transaction, which is over now and was lost: nothing behind the published
     /// version is anybody's.
     func cutBackAsOwed() {
+        // In a forked child, and after `leave()`, the end of the file is another instance's.
+        guard let lock, lock.isOwn else { return }
         growth.withLock { growth in
             guard growth.owesCut else { return }
             growth.owesCut = false
-            // In a forked child, and after `leave()`, the end of the file is another instance's.
-            guard let lock, lock.isOwn else { return }
             let published = state.withLock { Int($0.published.pageCount) * pageByteCount }
             cut(at: published, &growth)
         }

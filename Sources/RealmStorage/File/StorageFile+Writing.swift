@@ -317,6 +317,8 @@ extension StorageFile {
 
     /// Fails when writing has stopped, or when a commit that a transaction was built on was lost.
     func checkWriting(in group: WriterGroup) throws(StorageError) {
+        // A forked child has its parent's transaction.
+        try checkProcess()
         if let stopped = state.withLock({ $0.stopped }) { throw stopped }
         if hasLost(group: group.number) { throw lostBase }
     }

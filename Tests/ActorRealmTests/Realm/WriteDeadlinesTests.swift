@@ -40,12 +40,22 @@ struct WriteDeadlinesTests {
         _ = deadlines.add(start + .seconds(10_000), of: ticket(0))
         for number: UInt64 in 1...1_000 {
             let now = start + .milliseconds(Int(number))
-            if let alarm = deadlines.add(now + .milliseconds(50), of: ticket(number)) {
+            if let alarm = deadlines.add(now + .milliseconds(50), of: ticket(number), at: now) {
                 deadlines.forget(ticket(number))
                 let found = deadlines.look(at: alarm, calledFor: alarm)
                 #expect(found.due.isEmpty && found.alarm == nil)
             }
             #expect(deadlines.alarmCount <= 2)
         }
+    }
+
+    @Test("An alarm whose time has passed is not relied on: it may come late, as behind a machine's sleep")
+    func lateAlarm() {
+        let start = ContinuousClock.now
+        var deadlines = WriteDeadlines()
+        _ = deadlines.add(start + .seconds(3_600), of: ticket(1), at: start)
+        deadlines.forget(ticket(1))
+        let awake = start + .seconds(30_000)
+        #expect(deadlines.add(awake + .seconds(1), of: ticket(2), at: awake) == awake + .seconds(1))
     }
 }

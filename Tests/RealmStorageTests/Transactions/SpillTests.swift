@@ -237,7 +237,7 @@ struct SpillTests {
         #expect(try isIntact(small, 5, in: try file.beginRead().view))
     }
 
-    @Test("a forked child that rolls back its copy of a transaction cuts nothing off the file")
+    @Test("a forked child cannot commit its copy of a transaction, and cuts nothing off the file")
     func rollbackInChild() throws {
         let file = try makeFile()
         defer { file.unlockForWriting() }
@@ -246,6 +246,17 @@ struct SpillTests {
         try transaction.spill()
         let byteCount = try file.data.currentByteCount()
         let child = try ForkedProcess { _ in
+            do {
+                _ = try run(50, 8, in: transaction)
+                try transaction.spill()
+                _exit(2)
+            } catch {
+                guard (error as? StorageError)?.code == .invalidArgument else { _exit(3) }
+            }
+            do {
+                _ = try PageArray.commit(transaction)
+                _exit(4)
+            } catch {}
             transaction.rollback()
             _exit(0)
         }

@@ -85,9 +85,7 @@ final class ChangeIteration<Subject: ChangeSubject> {
             return .failure(wrapped(failure))
         }
         guard let cursor else { return .end }
-        let place = place ?? Place(actor)
-        self.place = place
-        if let failure = moved(from: place, to: actor) {
+        if let failure = moved(to: actor) {
             finish()
             return .failure(failure)
         }
@@ -96,7 +94,7 @@ final class ChangeIteration<Subject: ChangeSubject> {
             return .end
         }
         do {
-            guard let (pending, core) = try await delivered(by: cursor, in: place.isolation, isolation: actor) else {
+            guard let (pending, core) = try await delivered(by: cursor, isolation: actor) else {
                 let failure = cursor.failure
                 if let failure { core?.noteFailure(failure) }
                 finish()
@@ -109,8 +107,13 @@ final class ChangeIteration<Subject: ChangeSubject> {
         }
     }
 
-    /// What to say when an iteration goes on elsewhere than it began: what it delivered belongs there.
-    private func moved(from place: Place, to actor: isolated (any Actor)?) -> Realm.Error? {
+    // What waits for a change holds its frames: what is done between two waits is kept out of them.
+
+    /// Notes where the iteration begins, and what to say when it goes on elsewhere: what it delivered belongs there.
+    @inline(never)
+    private func moved(to actor: isolated (any Actor)?) -> Realm.Error? {
+        let place = place ?? Place(actor)
+        self.place = place
         if place.actor == actor.map({ ObjectIdentifier($0) }) { return nil }
         return Realm.Error(
             .wrongIsolation,
@@ -122,11 +125,9 @@ final class ChangeIteration<Subject: ChangeSubject> {
 
     private func delivered(
         by cursor: ChangeCursor<Subject>,
-        in isolation: RealmIsolation?,
         isolation actor: isolated (any Actor)?
     ) async throws -> (ChangeCursor<Subject>.Pending, RealmCore)? {
-        // The realm keeps its file open, and follows it, from the registration on.
-        if let isolation { _ = try liveCore(of: isolation, cursor) }
+        try follow(cursor)
         var attempts = 0
         while !Task.isCancelled {
             switch cursor.ask() {
@@ -134,22 +135,11 @@ final class ChangeIteration<Subject: ChangeSubject> {
             case .compute: await cursor.compute()
             case .wait: await cursor.wait()
             case .fetch:
-                guard let pending = cursor.fetch() else { continue }
-                guard let isolation else {
-                    cursor.accept(pending)
-                    return (pending, RealmCore.frozen(at: pending.target, coordinator, configuration))
-                }
-                let core = try liveCore(of: isolation, cursor)
-                switch try core.prepareDelivery(at: pending.target, after: cursor.toldVersion) {
-                case .deliver:
-                    cursor.accept(pending)
-                    return (pending, core)
+                switch try fetched(from: cursor) {
+                case .delivery(let pending, let core): return (pending, core)
                 case .ended: return nil
-                case .wait:
-                    // Later changes join this one.
-                    core.signals.noteRefusal(of: cursor)
-                    cursor.refuse()
-                case .retarget(let snapshot):
+                case .later: break
+                case .retarget(let snapshot, let pending):
                     attempts += 1
                     if attempts > Self.patience {
                         cursor.retargetHere(to: snapshot, insteadOf: pending)
@@ -160,6 +150,44 @@ final class ChangeIteration<Subject: ChangeSubject> {
             }
         }
         return nil
+    }
+
+    /// What came of a change that was computed.
+    private enum Fetched {
+        case delivery(ChangeCursor<Subject>.Pending, RealmCore)
+        case ended
+        /// There is none, or it joins later ones.
+        case later
+        case retarget(Snapshot, ChangeCursor<Subject>.Pending)
+    }
+
+    /// Has the realm of the iterating actor keep its file open, and follow it, from the registration on.
+    @inline(never)
+    private func follow(_ cursor: ChangeCursor<Subject>) throws {
+        if let isolation = place?.isolation { _ = try liveCore(of: isolation, cursor) }
+    }
+
+    /// Takes the change that was computed, and moves the realm there.
+    @inline(never)
+    private func fetched(from cursor: ChangeCursor<Subject>) throws -> Fetched {
+        guard let pending = cursor.fetch() else { return .later }
+        guard let isolation = place?.isolation else {
+            cursor.accept(pending)
+            return .delivery(pending, RealmCore.frozen(at: pending.target, coordinator, configuration))
+        }
+        let core = try liveCore(of: isolation, cursor)
+        switch try core.prepareDelivery(at: pending.target, after: cursor.toldVersion) {
+        case .deliver:
+            cursor.accept(pending)
+            return .delivery(pending, core)
+        case .ended: return .ended
+        case .wait:
+            // Later changes join this one.
+            core.signals.noteRefusal(of: cursor)
+            cursor.refuse()
+            return .later
+        case .retarget(let snapshot): return .retarget(snapshot, pending)
+        }
     }
 
     /// The realm of the iterating actor, which stays the same one; another realm when it was invalidated, and the same after it was

@@ -11,6 +11,7 @@ extension ChangeCursor {
     }
 
     /// The same where the caller runs.
+    @inline(never)
     func computeHere() {
         compute { base in try pending(to: hub.newest(), from: base) }
     }
@@ -60,6 +61,7 @@ extension ChangeCursor {
     }
 
     /// The same where the caller runs.
+    @inline(never)
     func retargetHere(to snapshot: Snapshot, insteadOf other: Pending) {
         guard held.withLock({ $0.flow.retarget() }) else { return }
         compute { base in

@@ -81,6 +81,7 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
     /// Where the answer is to wait, ``wait(isolation:)`` does, or `block` is called when asking again is worth while. What
     /// was committed before somebody asks is looked at by whoever asks, and what comes later is left to the hub. Of many
     /// observers all is left to the hub that it can do with little work.
+    @inline(never)
     func ask(orCall block: (@Sendable () -> Void)? = nil) -> ChangeFlow.Answer {
         // What was committed before somebody asks is in the answer, whether the hub has come to it or not.
         let isCrowded = hub.isCrowded
@@ -129,7 +130,9 @@ final class ChangeCursor<Subject: ChangeSubject>: ObservationMember, @unchecked 
     var isEnded: Bool { held.withLock { $0.flow.isEnded } }
 
     /// Whether nothing will ever change again.
-    var isFinal: Bool { held.withLock { $0.base.map { subject.isFinal($0.state) } ?? false } }
+    var isFinal: Bool {
+        @inline(never) get { held.withLock { $0.base.map { subject.isFinal($0.state) } ?? false } }
+    }
 
     /// The version up to which everything has been told; nil before the initial state.
     var toldVersion: UInt64? {

@@ -201,6 +201,7 @@ final class ChangeIteration<Subject: ChangeSubject> {
         return core
     }
 
+    @inline(never)
     private func finish() {
         if let cursor {
             core?.signals.remove(cursor)
@@ -210,6 +211,7 @@ final class ChangeIteration<Subject: ChangeSubject> {
         core = nil
     }
 
+    @inline(never)
     private func wrapped(_ error: any Error) -> any Error {
         Realm.Error.wrap(error, path: coordinator.path)
     }

@@ -31,6 +31,26 @@ struct UnfitFileTests {
         }
     }
 
+    /// A thread that opens a realm, and keeps what it found.
+    private final class Opening: Sendable {
+        private let names = Mutex<[String]?>(nil)
+        let isOver = DispatchSemaphore(value: 0)
+
+        init(_ configuration: Realm.Configuration) {
+            Thread.detachNewThread { [self] in
+                do {
+                    let found = try UnfitFileTests.names(configuration)
+                    names.withLock { $0 = found }
+                } catch {
+                    Issue.record(error)
+                }
+                isOver.signal()
+            }
+        }
+
+        var found: [String]? { names.withLock { $0 } }
+    }
+
     @Test(
         "What another opening has made of it meanwhile stays: a file in its place, or one that fits",
         arguments: [true, false]
@@ -49,26 +69,16 @@ struct UnfitFileTests {
             goesOn.wait()
         }
         let deleting = Self.configuration(path, version: 1, deletes: true)
-        let found = Mutex<[String]?>(nil)
-        let opened = DispatchSemaphore(value: 0)
-        Thread.detachNewThread {
-            do {
-                let names = try Self.names(deleting)
-                found.withLock { $0 = names }
-            } catch {
-                Issue.record(error)
-            }
-            opened.signal()
-        }
+        let opening = Opening(deleting)
         inside.wait()
         coordinator.didLookForRealms = nil
         let next = Self.configuration(path, version: 1, deletes: isAnotherFile)
         let made = Result { try Self.names(next, adding: "new") }
         goesOn.signal()
-        opened.wait()
+        opening.isOver.wait()
         let expected = isAnotherFile ? ["new"] : ["new", "old"]
         #expect(try made.get() == expected)
-        #expect(found.withLock { $0 } == expected)
+        #expect(opening.found == expected)
     }
 
     @Test("Another opening that is under way is waited for, and is no open realm")
@@ -77,22 +87,13 @@ struct UnfitFileTests {
         try Self.names(old, adding: "old")
         let coordinator = try Realm.prepare(old)
         let deleting = Self.configuration(path, version: 1, deletes: true)
-        let found = Mutex<[String]?>(nil)
-        let opened = DispatchSemaphore(value: 0)
-        let isDone = try coordinator.opening { () -> Bool in
-            Thread.detachNewThread {
-                do {
-                    let names = try Self.names(deleting)
-                    found.withLock { $0 = names }
-                } catch {
-                    Issue.record(error)
-                }
-                opened.signal()
-            }
-            return opened.wait(timeout: .now() + 1) == .success
+        let opening = try coordinator.opening { () -> Opening in
+            let opening = Opening(deleting)
+            if opening.isOver.wait(timeout: .now() + 1) == .success { opening.isOver.signal() }
+            return opening
         }
-        if !isDone { opened.wait() }
-        #expect(found.withLock { $0 } == [])
+        opening.isOver.wait()
+        #expect(opening.found == [])
     }
 
     @Test("A realm that is open keeps its file")

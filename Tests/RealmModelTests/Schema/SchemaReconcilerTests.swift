@@ -407,15 +407,19 @@ import Testing
         try ModelVerifier.verify(database.model)
     }
 
+    private static func address(isEmbedded: Bool) -> ClassSchema {
+        ClassSchema(
+            name: "Address",
+            properties: [PropertySchema(name: "street", kind: .string)],
+            isEmbedded: isEmbedded
+        )
+    }
+
     @Test("Embedded rows need one owner each")
     func embedsRows() throws {
         func classes(isEmbedded: Bool) -> [ClassSchema] {
             [
-                ClassSchema(
-                    name: "Address",
-                    properties: [PropertySchema(name: "street", kind: .string)],
-                    isEmbedded: isEmbedded
-                ),
+                Self.address(isEmbedded: isEmbedded),
                 ClassSchema(
                     name: "Person",
                     properties: [PropertySchema(name: "home", kind: .object, targetClass: "Address")]
@@ -444,11 +448,7 @@ import Testing
     func valuesOwnNothing() throws {
         func classes(isEmbedded: Bool) -> [ClassSchema] {
             [
-                ClassSchema(
-                    name: "Address",
-                    properties: [PropertySchema(name: "street", kind: .string)],
-                    isEmbedded: isEmbedded
-                ),
+                Self.address(isEmbedded: isEmbedded),
                 ClassSchema(
                     name: "Person",
                     properties: [

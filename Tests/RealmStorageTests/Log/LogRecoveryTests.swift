@@ -89,24 +89,11 @@ struct LogRecoveryTests {
         let operations = recorder.operations
         #expect(operations.contains { if case .remove = $0 { true } else { false } })
         var random = SplitMix64(seed: 35)
-        var count = 0
-        for operation in operations {
-            disk.perform(operation)
-            for variant in 0..<disk.variantCount {
-                let state = disk.survivor(variant: variant, using: &random)
-                let copy = folder.path("state-\(count).realm")
-                try Data(state.realm).write(to: URL(fileURLWithPath: copy))
-                if let log = state.log { try Data(log).write(to: URL(fileURLWithPath: copy + ".log")) }
-                do {
-                    let file = try StorageFile.open(path: copy, options: LoggedFile.options())
-                    #expect(try LoggedFile.values(of: file).values[1] == 4, "state \(count)")
-                } catch {
-                    Issue.record("state \(count): \(error)")
-                }
-                count += 1
-            }
+        let isWhole = try disk.forEachSurvivor(of: operations, in: folder, using: &random) { copy, state in
+            let values = try LoggedFile.values(of: StorageFile.open(path: copy, options: LoggedFile.options())).values
+            #expect(values[1] == 4, "\(state)")
         }
-        #expect(count > operations.count)
+        #expect(isWhole)
     }
 
     @Test("Rule 33: a log that is missing is named, and the file stays as it is", arguments: Way.allCases)

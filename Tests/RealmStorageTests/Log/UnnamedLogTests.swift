@@ -159,24 +159,12 @@ struct UnnamedLogTests {
         }
         var disk = PowerCutDisk(realm: files.realm, log: files.log)
         var random = SplitMix64(seed: 34)
-        var count = 0
-        for operation in operations {
-            disk.perform(operation)
-            for variant in 0..<disk.variantCount {
-                let state = disk.survivor(variant: variant, using: &random)
-                let copy = folder.path("state-\(count).realm")
-                try Data(state.realm).write(to: URL(fileURLWithPath: copy))
-                if let log = state.log { try Data(log).write(to: URL(fileURLWithPath: copy + ".log")) }
-                do {
-                    #expect(try reopened(copy).prefix(3) == [0, 1, 0], "state \(count)")
-                } catch {
-                    Issue.record("state \(count): \(error)")
-                }
-                #expect(!hasLog(copy), "state \(count)")
-                count += 1
-            }
+        let isWhole = try disk.forEachSurvivor(of: operations, in: folder, using: &random) { copy, state in
+            defer { #expect(!hasLog(copy), "\(state)") }
+            let values = try reopened(copy)
+            #expect(values.prefix(3) == [0, 1, 0], "\(state)")
         }
-        #expect(count > operations.count)
+        #expect(isWhole)
     }
 
     @Test(

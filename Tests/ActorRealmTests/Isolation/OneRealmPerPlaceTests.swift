@@ -218,6 +218,70 @@ struct OneRealmPerPlaceTests {
         #expect(await two.names() == ["elsewhere", "more"])
     }
 
+    actor Owner {
+        private var realm: Realm?
+
+        func open(_ configuration: Realm.Configuration) async throws -> ObjectIdentifier {
+            let realm = try await Realm(configuration: configuration, actor: self)
+            self.realm = realm
+            return ObjectIdentifier(realm)
+        }
+
+        func names() -> [String] { realm?.objects(Tally.self).map(\.name) ?? [] }
+
+        func writeLater(_ name: String, _ done: @escaping @Sendable () -> Void) {
+            guard let realm else { return }
+            realm.writeAsync({ realm.add(Tally(name: name)) }, onComplete: { _ in done() })
+        }
+    }
+
+    /// Runs on the executor of another actor.
+    actor Rider {
+        private let owner: Owner
+        private var realm: Realm?
+
+        init(_ owner: Owner) { self.owner = owner }
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor { owner.unownedExecutor }
+
+        func open(_ configuration: Realm.Configuration) async throws -> ObjectIdentifier {
+            let realm = try await Realm(configuration: configuration, actor: self)
+            self.realm = realm
+            return ObjectIdentifier(realm)
+        }
+    }
+
+    /// Waits until something is so, with an end for where it never will be.
+    private func soon(_ condition: () async -> Bool) async {
+        for _ in 0..<2_000 {
+            if await condition() { return }
+            try? await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    @Test("The realm of an actor goes on when another one is gone that ran on its executor and opened it first")
+    func survivingOwner() async throws {
+        let configuration = file.fast
+        let owner = Owner()
+        weak var former: Rider?
+        do {
+            let rider = Rider(owner)
+            former = rider
+            let first = try await rider.open(configuration)
+            let second = try await owner.open(configuration)
+            #expect(first == second)
+        }
+        while former != nil { await Task.yield() }
+        try withNewRealm(configuration) { realm in try realm.write { realm.add(Tally(name: "elsewhere")) } }
+        await soon { await !owner.names().isEmpty }
+        #expect(await owner.names() == ["elsewhere"])
+        let done = Counter()
+        await owner.writeLater("later") { done.increment() }
+        await soon { done.value > 0 }
+        #expect(done.value == 1)
+        #expect(await owner.names() == ["elsewhere", "later"])
+    }
+
     // MARK: Queues
 
     @available(*, deprecated)

@@ -222,6 +222,49 @@ struct PlacesOnOneQueueTests {
         try above.sync { _ = try Realm(configuration: configuration, queue: above) }
     }
 
+    @Test("On a queue that targets another one with a realm, a helper gets the realm of the queue that it runs on")
+    func helperOnTargetingQueue() throws {
+        // Which one was found depended on where the queues lie.
+        for _ in 0..<16 {
+            let file = TestFile()
+            let configuration = file.fast
+            let below = DispatchQueue(label: "below")
+            let above = DispatchQueue(label: "above", target: below)
+            let lower = try below.sync { try Realm(configuration: configuration, queue: below) }
+            let (isOwn, isWriting) = try above.sync {
+                let upper = try Realm(configuration: configuration, queue: above)
+                let isOwn = try openedByHelper(configuration) === upper
+                let isWriting = try upper.write { try openedByHelper(configuration).isInWriteTransaction }
+                return (isOwn, isWriting)
+            }
+            #expect(isOwn)
+            #expect(isWriting)
+            let isLower = try below.sync { try openedByHelper(configuration) === lower }
+            #expect(isLower)
+            withExtendedLifetime(file) {}
+        }
+    }
+
+    @Test("So it does where that queue targets the main one, whose realm stays the main actor's")
+    @MainActor
+    func helperOnQueueOverMain() async throws {
+        let configuration = file.fast
+        let main = try await Realm(configuration: configuration)
+        let above = DispatchQueue(label: "above", target: .main)
+        let isOwn: Bool = try await withUnsafeThrowingContinuation { continuation in
+            above.async { @Sendable in
+                continuation.resume(
+                    with: Swift.Result<Bool, any Error> {
+                        let own = try Realm(configuration: configuration, queue: above)
+                        return try openedByHelper(configuration) === own
+                    }
+                )
+            }
+        }
+        #expect(isOwn)
+        #expect(try openedByHelper(configuration) === main)
+    }
+
     actor Plain {
         private var realm: Realm!
 
@@ -246,6 +289,11 @@ struct PlacesOnOneQueueTests {
         #expect(try await plain.writeInside(file.fast) == .alreadyInWriteTransaction)
         #expect(await plain.names() == ["outer"])
     }
+}
+
+/// Knows nothing of queues, as a helper in any library does.
+private func openedByHelper(_ configuration: Realm.Configuration) throws -> Realm {
+    try Realm(configuration: configuration)
 }
 
 /// Writes, or gives up; how it went.

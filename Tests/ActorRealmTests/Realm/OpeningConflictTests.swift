@@ -1,7 +1,20 @@
+import Dispatch
 import Foundation
+import RealmModel
+import RealmStorage
 import Testing
 
 @testable import ActorRealm
+
+/// Opens a file as a helper does that knows nothing of who calls it; the code of the error.
+private func codeOfOpening(_ configuration: Realm.Configuration) -> Realm.Error.Code? {
+    do {
+        _ = try Realm(configuration: configuration)
+        return nil
+    } catch {
+        return (error as? Realm.Error)?.code ?? .fail
+    }
+}
 
 @Suite("Openings that exclude each other, or are given up, end with a clear error", .timeLimit(.minutes(60)))
 struct OpeningConflictTests {
@@ -118,6 +131,58 @@ struct OpeningConflictTests {
         }
         #expect(count == 0)
         #expect(called.value == 0)
+    }
+
+    enum Form: CaseIterable { case blocking, onQueue, suspending }
+
+    @Test("A migration block that opens its file gets an error and waits for nothing", arguments: Form.allCases)
+    @MainActor
+    func openingWithinMigration(form: Form) async throws {
+        var configuration = file.fast
+        try withNewRealm(configuration) { _ in }
+        configuration.schemaVersion = 1
+        var inner = configuration
+        // It waited for ever without.
+        inner.writeTimeout = .seconds(1)
+        let codes = Journal<Realm.Error.Code?>()
+        configuration.migrationBlock = { [inner] _, _ in codes.add(codeOfOpening(inner)) }
+        switch form {
+        case .blocking: _ = try openBlocking(configuration)
+        case .onQueue: try withNewRealm(configuration) { _ in }
+        case .suspending: _ = try await Realm(configuration: configuration)
+        }
+        #expect(codes.entries == [.alreadyInWriteTransaction])
+    }
+
+    class IndexedShape: Object {
+        override class func _realmObjectName() -> String? { "Shape" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted(indexed: true) var corners: Int
+    }
+
+    @available(*, deprecated)
+    @Test("An opening in the background begins anew when what it relies on is put aside before its queue has time")
+    func outdatedBeforeDelivery() async throws {
+        let indexed = configuration(IndexedShape.self)
+        let rules = try DeclaredSchema.make(for: indexed)
+        let queue = DispatchQueue(label: "callback")
+        let gate = DispatchSemaphore(value: 0)
+        queue.async { gate.wait() }
+        let codes = Journal<Realm.Error.Code?>()
+        Realm.asyncOpen(configuration: indexed, callbackQueue: queue) { result in
+            switch result {
+            case .success: codes.add(nil)
+            case .failure(let error): codes.add((error as? Realm.Error)?.code ?? .fail)
+            }
+        }
+        while try coordinator?.isReconciled(with: rules) != true { await Task.yield() }
+        let opened = try #require(coordinator)
+        // More than once where its thread is about to end: then nobody else is alone.
+        while opened.file.hasDeclaredRules(rules.ruleNumbers) {
+            for other in [configuration(Shape.self), file.fast] { try withNewRealm(other) { _ in } }
+        }
+        gate.signal()
+        #expect(await codes.wait(for: 1) == [nil])
     }
 
     @Test("A realm that is let go of inside a write transaction rolls it back, says so, and gives the lock back")

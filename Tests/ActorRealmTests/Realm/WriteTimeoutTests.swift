@@ -285,6 +285,51 @@ struct WriteTimeoutTests {
         }
     }
 
+    /// Writes, blocking the thread; how it went.
+    private static func code(writing configuration: Realm.Configuration, timeout: Duration) -> Realm.Error.Code? {
+        do {
+            try Realm(configuration: configuration).write(timeout: timeout) {}
+            return nil
+        } catch {
+            return (error as? Realm.Error)?.code ?? .fail
+        }
+    }
+
+    @Test("A blocking write gives up in time, however often other threads of the pool begin to block meanwhile")
+    func wokenAgainAndAgain() async {
+        // In a process of its own, whose pool passes for blocked.
+        await #expect(processExitsWith: .success) {
+            let file = TestFile()
+            let configuration = file.fast
+            try withNewRealm(configuration) { _ in }
+            guard let path = configuration.fileURL?.path else { preconditionFailure("The file has no path.") }
+            let lock = try ForeignWriteLock(of: path)
+            let pool = BlockedPool.swift
+            for _ in 0..<pool.threadCount { pool.enter() }
+            // As commits to other files do, without a pause; not for ever, so that the test ends.
+            let (stops, stopped) = (Counter(), Counter())
+            for _ in 0..<3 {
+                Thread.detachNewThread {
+                    let end = ContinuousClock.now + .seconds(10)
+                    while stops.value == 0, ContinuousClock.now < end {
+                        pool.enter()
+                        pool.leave()
+                    }
+                    stopped.increment()
+                }
+            }
+            let code = await Task.detached {
+                WriteTimeoutTests.code(writing: configuration, timeout: .milliseconds(100))
+            }
+            .value
+            let isInTime = stopped.value == 0
+            stops.increment()
+            lock.release()
+            precondition(code == .timedOut && isInTime, "\(String(describing: code)), \(isInTime)")
+            withExtendedLifetime(file) {}
+        }
+    }
+
     @Test("A callback write that a blocking one has passed gives up in time, too")
     func passed() async throws {
         var configuration = file.fast

@@ -20,18 +20,16 @@ final class ThreadGate<Value: Sendable>: Sendable {
         }
     }
 
-    /// What a wait with a limit came to.
-    enum WakeUp {
-        case value(Value)
-        case called
-        case timeIsUp
+    /// Blocks until the value is there, and takes it; nil when the time is up, or somebody has called.
+    ///
+    /// Calls are counted, and may come all the time: only the clock says whether the time is up.
+    func wait(until time: DispatchTime) -> Value? {
+        _ = semaphore.wait(timeout: time)
+        return take()
     }
 
-    /// Blocks until the value is there, and takes it, until ``call()``, or until the time is up.
-    func wait(for interval: DispatchTimeInterval) -> WakeUp {
-        let isInTime = semaphore.wait(timeout: .now() + interval) == .success
-        return take().map { .value($0) } ?? (isInTime ? .called : .timeIsUp)
-    }
+    /// The value, where it is there.
+    func takeWithoutWaiting() -> Value? { semaphore.wait(timeout: .now()) == .success ? take() : nil }
 
     /// Wakes a thread that waits with a limit, without a value.
     func call() { semaphore.signal() }

@@ -34,7 +34,11 @@ extension WriteScheduler {
         at gate: ThreadGate<CommitResult> = ThreadGate()
     ) -> CommitResult {
         let place = add(commit, ending: ticket, .preparedBlocking, leavingOut: leftOut, completion: .thread(gate))
-        if place == .caller { flush() }
+        if place == .caller {
+            flush()
+            // Mostly it was among what this thread has flushed, and others need not hear of a wait.
+            if let result = gate.takeWithoutWaiting() { return result }
+        }
         let isOnPool = crealm_is_on_pool()
         let pool = isOnPool ? BlockedPool.swift : nil
         pool?.enter()

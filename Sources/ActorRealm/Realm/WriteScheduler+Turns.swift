@@ -67,25 +67,32 @@ extension WriteScheduler {
         defer { pressure.end() }
         // The pool may have become exhausted by this wait.
         press(ticket, &pressure, wasPause: false)
+        var nextLook = DispatchTime.now() + TurnPressure<Ticket>.interval
         while true {
-            switch gate.wait(for: TurnPressure<Ticket>.interval) {
-            case .value(.granted): return ticket
-            case .value(.cancelled): throw CancellationError()
-            case .value(.timedOut(let holder)): throw TurnTimeout(holder: describe(holder))
-            case .value(.failed(let error)): throw error
-            case .called: press(ticket, &pressure, wasPause: false)
-            case .timeIsUp:
-                if let deadline, ContinuousClock.now >= deadline {
-                    expire(ticket)
-                    continue
-                }
-                // Who has a deadline goes on in the end.
-                if deadline == nil, pressure.isHopeless(behind: state.withLock { $0.holderOnPool }) {
-                    let holder = describe(state.withLock { $0.queue.holder })
-                    if cancel(ticket) { throw TurnTimeout(holder: holder, isDeadlock: true) }
-                }
-                press(ticket, &pressure, wasPause: true)
+            switch gate.wait(until: nextLook) {
+            case .granted?: return ticket
+            case .cancelled?: throw CancellationError()
+            case .timedOut(let holder)?: throw TurnTimeout(holder: describe(holder))
+            case .failed(let error)?: throw error
+            case nil: break
             }
+            // By the clock: commits to other files may call all the time, and put no look off.
+            let time = DispatchTime.now()
+            guard time >= nextLook else {
+                press(ticket, &pressure, wasPause: false)
+                continue
+            }
+            nextLook = time + TurnPressure<Ticket>.interval
+            if let deadline, ContinuousClock.now >= deadline {
+                expire(ticket)
+                continue
+            }
+            // Who has a deadline goes on in the end.
+            if deadline == nil, pressure.isHopeless(behind: state.withLock { $0.holderOnPool }) {
+                let holder = describe(state.withLock { $0.queue.holder })
+                if cancel(ticket) { throw TurnTimeout(holder: holder, isDeadlock: true) }
+            }
+            press(ticket, &pressure, wasPause: true)
         }
     }
 

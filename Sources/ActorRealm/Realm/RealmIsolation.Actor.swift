@@ -1,7 +1,8 @@
 import CRealmShims
 import Dispatch
 
-/// The isolation of a serial executor: of the actor that is its own, or of all actors that share a custom one.
+/// The isolation of a serial executor: of the actor that is its own, with those that run on that one, or of all actors that share a
+/// custom one.
 ///
 /// It keeps neither the actor nor the executor alive: the actor usually keeps its realm alive.
 final class ActorIsolation: Sendable {
@@ -10,6 +11,7 @@ final class ActorIsolation: Sendable {
     private let implementation: UInt
     /// Keeps the memory at that address, not the object: no other executor has the identity while this exists.
     private unowned let memory: any AnyObject & Sendable
+    /// That whose own the executor is.
     private weak let actor: (any Actor)?
     private weak let customExecutor: (any SerialExecutor)?
     let name: String
@@ -41,14 +43,21 @@ final class ActorIsolation: Sendable {
         executor = reference.identity
         implementation = reference.implementation
         self.name = name
-        if let actor, actor === MainActor.shared || !reference.isCustom {
+        if let actor, actor === MainActor.shared {
             memory = actor
             self.actor = actor
             customExecutor = nil
-        } else {
-            memory = reference.object
+            return
+        }
+        let object = reference.object
+        memory = object
+        if reference.isCustom {
             self.actor = nil
-            customExecutor = reference.object as? any SerialExecutor
+            customExecutor = object as? any SerialExecutor
+        } else {
+            // An actor may run on another one, whose place it is and that outlives it.
+            if let actor, object === actor { self.actor = actor } else { self.actor = (object as? any Actor) ?? actor }
+            customExecutor = nil
         }
     }
 

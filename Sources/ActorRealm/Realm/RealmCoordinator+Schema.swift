@@ -188,7 +188,8 @@ extension RealmCoordinator {
             // on it, and a migration reads it.
             writes.waitForFlushes()
             if opener.cancellation?.isCancelled == true { throw CancellationError() }
-            writes.transactionBegins()
+            // A migration's block may open or write the file, and would wait for itself.
+            writes.transactionBegins(in: .current)
             let transaction = try file.beginWrite(from: opener.origin)
             do {
                 let stored = try SchemaReconciler.storedSchema(of: transaction)?.called(asIn: program)

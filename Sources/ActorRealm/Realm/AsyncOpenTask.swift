@@ -21,28 +21,39 @@ extension Realm {
         }
 
         /// Opens the file on a thread of its own.
-        func begin() {
+        ///
+        /// - Parameter attempts: How often others have changed what the opening relies on.
+        func begin(after attempts: Int = 0) {
             do {
                 try DedicatedThread.detach(name: "realm-open") { [self] in
                     deliver(
                         Swift.Result {
                             try Realm.prepare(configuration, for: Opener(cancellation: cancellation))
-                        }
+                        },
+                        after: attempts
                     )
                 }
             } catch {
-                deliver(.failure(Realm.Error.wrap(error, path: configuration.fileURL?.path)))
+                deliver(.failure(Realm.Error.wrap(error, path: configuration.fileURL?.path)), after: attempts)
             }
         }
 
-        private func deliver(_ result: Swift.Result<RealmCoordinator, any Swift.Error>) {
+        private func deliver(_ result: Swift.Result<RealmCoordinator, any Swift.Error>, after attempts: Int) {
             queue.async { [self] in
                 if cancellation.isCancelled { return }
+                let coordinator: RealmCoordinator
                 do {
-                    callback(.success(try realm(of: result.get())))
-                } catch Realm.Error.closed where (try? result.get())?.isEnded == true {
+                    coordinator = try result.get()
+                } catch {
+                    return callback(.failure(error))
+                }
+                do {
+                    callback(.success(try realm(of: coordinator)))
+                } catch Realm.Error.schemaOutdated where attempts < Realm.patience {
+                    begin(after: attempts + 1)
+                } catch Realm.Error.closed where coordinator.isEnded {
                     // Its life ended meanwhile: the next one begins.
-                    begin()
+                    begin(after: attempts)
                 } catch {
                     callback(.failure(error))
                 }

@@ -246,7 +246,7 @@ extension Realm {
     }
 
     /// So often an opening begins anew because others changed the schema, or the file, meanwhile.
-    private static var patience: Int { 16 }
+    static var patience: Int { 16 }
 
     private static func openSuspending(
         _ configuration: Configuration,

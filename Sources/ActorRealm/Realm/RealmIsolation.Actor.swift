@@ -84,10 +84,11 @@ final class ActorIsolation: Sendable {
             // A task would begin on the concurrent pool; that needs a thread, which a commit must not wait for.
             DispatchQueue.main.async { mailbox.drain() }
         } else if let actor {
-            Task { await actor.drain(mailbox) }
+            // Detached: whoever makes something due has values and a priority of his own.
+            Task.detached { await actor.drain(mailbox) }
         } else if let customExecutor {
             let visitor = ExecutorVisitor(customExecutor, executor, implementation)
-            Task { await visitor.drain(mailbox) }
+            Task.detached { await visitor.drain(mailbox) }
         } else {
             mailbox.discard()
         }

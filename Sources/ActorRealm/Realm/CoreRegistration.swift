@@ -62,3 +62,17 @@ final class CoreRegistration: @unchecked Sendable {
         )
     }
 }
+
+extension [CoreRegistration] {
+    /// Of realms whose places can only be asked, that of the place which runs the caller; nil where `found` is that place.
+    ///
+    /// A queue is found before those that it targets, and before the main actor where that is known by the main queue.
+    func running(insteadOf found: RealmIsolation) -> CoreRegistration? {
+        let current = filter { $0.isolation.isCurrent }
+        if current.isEmpty { return nil }
+        let queue = QueueIsolation.currentKey
+        if let own = current.first(where: { $0.isolation.key == queue && $0.isAlive }) { return own }
+        guard case .thread = found else { return nil }
+        return current.first { $0.isAlive } ?? current.first
+    }
+}

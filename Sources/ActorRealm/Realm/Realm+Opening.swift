@@ -5,7 +5,8 @@ import RealmStorage
 extension Realm {
     /// Opens a realm for the caller's actor, for a queue, or for the current synchronous call.
     ///
-    /// Inside an actor's method, and in what that calls, it is the actor's realm; on a queue that a realm is open on, that one.
+    /// Inside an actor's method, and in what that calls, it is the actor's realm; on a queue that a realm is open on, that one, also
+    /// where the queue targets another one with a realm.
     /// Elsewhere it belongs to the current thread and task for as long as the current synchronous call runs. There is one realm
     /// of a file in each such place: opening it again gives the same, also inside a write transaction. Blocks while the file is
     /// opened or migrated: in asynchronous code write `try await Realm()`.

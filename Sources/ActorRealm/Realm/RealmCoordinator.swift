@@ -1,3 +1,4 @@
+import CRealmShims
 import Foundation
 import Logging
 import RealmModel
@@ -169,13 +170,11 @@ final class RealmCoordinator: Sendable {
         origin: ReaderOrigin? = nil,
         use: RealmUse = .found
     ) throws -> RealmCore {
-        let place = RealmIsolation.current
-        // Queues and schedulers can only be asked.
-        if case .thread = place {
+        var place = RealmIsolation.current
+        // What runs on an actor is the actor's, whatever queue that uses.
+        if crealm_current_executor().identity == 0 || !place.canPost {
             let asked = state.withLock { $0.cores.values.filter { $0.isolation.isToBeAsked } }
-            if let found = asked.first(where: { $0.isolation.isCurrent }) {
-                return try core(for: found.isolation, configuration: configuration, origin: origin, use: use)
-            }
+            place = asked.running(insteadOf: place)?.isolation ?? place
         }
         return try core(for: place, configuration: configuration, origin: origin, use: use)
     }

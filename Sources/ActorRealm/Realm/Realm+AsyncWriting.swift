@@ -133,6 +133,10 @@ extension Realm {
     ///
     /// Until then nobody else writes to the file: do not wait for anything slow in between. The transaction belongs to the
     /// task that began it. Other jobs of the actor that run in between are not in it: they read the last durable version.
+    ///
+    /// A write of the same task through this realm throws. Do not have the task wait for a write to the file on another actor either, nor
+    /// for an opening that has to change its classes: both wait for this transaction, for ever unless somebody else cancels it or they
+    /// have a time limit.
     public func beginAsyncWrite(
         isolation: isolated (any Actor)? = #isolation,
         file: StaticString = #fileID,

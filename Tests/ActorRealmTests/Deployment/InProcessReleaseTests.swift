@@ -144,4 +144,86 @@ struct InProcessReleaseTests {
             #expect(realm.thaw(frozen)?.dogs.count == 3)
         }
     }
+
+    final class Words: Object {
+        override class func _realmObjectName() -> String? { "ReleasedWords" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var words: List<String>
+    }
+
+    final class Word: Object {
+        override class func _realmObjectName() -> String? { "ReleasedWords" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var words: String
+    }
+
+    @Test("A reference to a collection finds none whose elements are of another class, or that is none any more")
+    func otherElements() throws {
+        func configuration(_ types: [ObjectBase.Type], _ version: UInt64) -> Realm.Configuration {
+            OutdatedRealmTests.configuration(directory.path("other.realm"), types, version: version) { migration, _ in
+                migration.discardValues(ofProperty: "words", onType: "ReleasedWords")
+            }
+        }
+        let old: [ObjectBase.Type] = [ReaderModels.Dog.self, ReaderModels.Owner.self, Words.self]
+        let queue = DispatchQueue(label: "older release")
+        let (list, links, results, words, frozen) = try queue.sync {
+            let realm = try Realm(configuration: configuration(old, 1), queue: queue)
+            defer { realm.close() }
+            try realm.write {
+                let dog = realm.create(ReaderModels.Dog.self, value: ["name": "dog", "age": 1])
+                realm.create(ReaderModels.Owner.self, value: ["name": "owner", "dogs": [dog]])
+                realm.create(Words.self, value: ["words": ["one"]])
+            }
+            let dogs = realm.objects(ReaderModels.Dog.self)
+            return (
+                ThreadSafeReference(to: realm.objects(ReaderModels.Owner.self)[0].dogs),
+                ThreadSafeReference(to: dogs[0].owners), ThreadSafeReference(to: dogs),
+                ThreadSafeReference(to: realm.objects(Words.self)[0].words), dogs.frozen
+            )
+        }
+        let new: [ObjectBase.Type] = [ReaderModels.LargeDog.self, ReaderModels.LargeOwner.self, Word.self]
+        try withNewRealm(configuration(new, 2)) { realm in
+            // What was found wrongly is not read: that might end the process.
+            let found = [
+                realm.resolve(list) != nil, realm.resolve(links) != nil, realm.resolve(results) != nil,
+                realm.resolve(words) != nil, realm.thaw(frozen) != nil,
+            ]
+            #expect(found == [false, false, false, false, false])
+            #expect(frozen.value.map(\.name) == ["dog"])
+        }
+    }
+
+    final class NamelessDog: Object {
+        override class func _realmObjectName() -> String? { "Dog" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var age: Int
+    }
+
+    /// Whether queries by name are found, and thawed, where the property that they ask for is gone.
+    static func findsGoneProperties() throws -> [Bool] {
+        let directory = TemporaryDirectory()
+        func configuration(_ types: [ObjectBase.Type], _ version: UInt64) -> Realm.Configuration {
+            OutdatedRealmTests.configuration(directory.path("gone.realm"), types, version: version)
+        }
+        let queue = DispatchQueue(label: "older release")
+        let (filtered, sorted, frozen) = try queue.sync {
+            let realm = try Realm(configuration: configuration([ReaderModels.LoneDog.self], 1), queue: queue)
+            defer { realm.close() }
+            try realm.write { _ = realm.create(ReaderModels.LoneDog.self, value: ["name": "x", "age": 1]) }
+            let filtered = realm.dynamicObjects("Dog").filter("name == 'x'")
+            let sorted = realm.dynamicObjects("Dog").sorted(byKeyPath: "name")
+            return (ThreadSafeReference(to: filtered), ThreadSafeReference(to: sorted), filtered.frozen)
+        }
+        return try withNewRealm(configuration([NamelessDog.self], 2)) { realm in
+            [realm.resolve(filtered) != nil, realm.resolve(sorted) != nil, realm.thaw(frozen) != nil]
+        }
+    }
+
+    @Test("A reference to a query for a property that is gone finds nothing, and does not end the process")
+    func goneProperties() async {
+        await #expect(processExitsWith: .success) {
+            let found = try InProcessReleaseTests.findsGoneProperties()
+            #expect(found == [false, false, false])
+        }
+    }
 }

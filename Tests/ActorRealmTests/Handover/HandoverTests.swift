@@ -193,6 +193,36 @@ struct HandoverTests {
         }
     }
 
+    @Test("What is thawed in a realm that is behind shows what the frozen value does")
+    func thawedBehind() async throws {
+        let worker = try await Worker(file.configuration)
+        let object = try await Worker(file.configuration)
+        let whole = try await Worker(file.configuration)
+        try await worker.add(1, "one")
+        for other in [object, whole] {
+            await other.with { _, realm in
+                realm.autorefresh = false
+                realm.refresh()
+            }
+        }
+        try await worker.rename(1, "uno")
+        try await worker.add(2, "two")
+        let (first, second, all) = await worker.with { _, realm in
+            (
+                realm.object(ofType: Chore.self, forPrimaryKey: 1)!.frozen,
+                realm.object(ofType: Chore.self, forPrimaryKey: 2)!.frozen, realm.frozen
+            )
+        }
+        await object.with { _, _ in
+            #expect(first.value.thaw()?.name == "uno")
+            #expect(second.value.thaw()?.name == "two")
+        }
+        await whole.with { _, _ in
+            let thawed: Realm = all.value.thaw()
+            #expect(thawed.objects(Chore.self).map(\.name) == ["uno", "two"])
+        }
+    }
+
     private final class Box {
         @ThreadSafe var chore: Chore?
     }
@@ -258,5 +288,23 @@ struct HandoverTests {
         #expect(
             told == .initial(["two"]) || told == .update(["two"], deletions: [0], insertions: [], modifications: [])
         )
+    }
+
+    @Test("A background write is refused where the realm of what is passed was closed")
+    func passingFromClosedRealm() async throws {
+        let worker = try await Worker(file.configuration)
+        try await worker.add(1, "one")
+        let code = await worker.with { _, realm -> Realm.Error.Code? in
+            let chore = realm.object(ofType: Chore.self, forPrimaryKey: 1)!
+            realm.close()
+            return await withCheckedContinuation { (continuation: CheckedContinuation<Realm.Error.Code?, Never>) in
+                realm.writeAsync(
+                    chore,
+                    errorHandler: { continuation.resume(returning: ($0 as? Realm.Error)?.code) },
+                    block: { _, _ in continuation.resume(returning: nil) }
+                )
+            }
+        }
+        #expect(code == .closed)
     }
 }

@@ -140,6 +140,30 @@ struct HandedOverVersionTests {
         }
     }
 
+    @Test("A realm that a change was delivered with stays there when an older reference is resolved")
+    func deliveredRealm() async throws {
+        let file = ObservedFile()
+        let worker = try await Worker(file.configuration)
+        try await worker.add(1, "one")
+        let (reference, changes) = await worker.with { _, realm in
+            (ThreadSafeReference(to: realm.object(ofType: Chore.self, forPrimaryKey: 1)!), realm.changes)
+        }
+        // It is opened, and nothing of it is read.
+        let other = try await Worker(file.configuration)
+        let began = Journal<Bool>()
+        let name = Task {
+            await other.with { worker, realm -> String? in
+                var iterator = changes.makeAsyncIterator()
+                began.add(true)
+                guard await iterator.next(isolation: worker) != nil else { return nil }
+                return realm.resolve(reference)?.name
+            }
+        }
+        _ = await began.wait(for: 1)
+        try await worker.rename(1, "uno")
+        #expect(await name.value == "uno")
+    }
+
     @Test("in a write transaction a reference leads to the newest data, in a fresh realm as well")
     func inTransaction() throws {
         let configuration = file.configuration

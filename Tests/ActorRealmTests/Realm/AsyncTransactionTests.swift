@@ -394,4 +394,57 @@ struct AsyncTransactionTests {
         while try await librarian.readFails(at: count) { count += 1 }
         #expect(count > 0, "no step failed")
     }
+
+    /// An actor with an open transaction, of which other jobs ask what they hold.
+    actor Warden {
+        private var realm: Realm!
+        private var tags: List<String>!
+        private var links: LinkingObjects<Chore>!
+
+        init(_ configuration: Realm.Configuration) async throws {
+            realm = try await Realm(configuration: configuration, actor: self)
+        }
+
+        private func tagsAreGone() -> Bool { tags.isInvalidated }
+        private func linksAreGone() -> Bool { links.isInvalidated }
+        private func isThawed(_ frozen: Frozen<Chore>) -> Bool { frozen.value.thaw() != nil }
+        private func isFound(_ wrapper: ThreadSafe<Chore>) -> Bool { wrapper.wrappedValue != nil }
+
+        /// What other jobs find of what the transaction has deleted, and of what it has created.
+        func found() async throws -> [Bool] {
+            let chore = try await realm.asyncWrite {
+                let owner = realm.create(ChoreOwner.self, value: ["name": "Ann"])
+                return realm.create(Chore.self, value: ["id": 1, "name": "old", "tags": ["a"], "owner": owner])
+            }
+            let owner = chore.owner!
+            tags = chore.tags
+            links = owner.owned
+            let old = ThreadSafe(wrappedValue: chore)
+            let frozen = chore.frozen
+            let transaction = try await realm.beginAsyncWrite()
+            let new = ThreadSafe(wrappedValue: realm.create(Chore.self, value: ["id": 2, "name": "new"]))
+            realm.delete(chore)
+            realm.delete(owner)
+            // Each asks first of all in its job, with the transaction taken up again: what was read before would have set that aside.
+            precondition(realm.isInWriteTransaction)
+            let tagsAreGone = await Task.detached { await self.tagsAreGone() }.value
+            precondition(realm.isInWriteTransaction)
+            let linksAreGone = await Task.detached { await self.linksAreGone() }.value
+            precondition(realm.isInWriteTransaction)
+            let isThawed = await Task.detached { await self.isThawed(frozen) }.value
+            precondition(realm.isInWriteTransaction)
+            let isOldFound = await Task.detached { await self.isFound(old) }.value
+            precondition(realm.isInWriteTransaction)
+            let isNewFound = await Task.detached { await self.isFound(new) }.value
+            precondition(realm.isInWriteTransaction)
+            transaction.cancel()
+            return [tagsAreGone, linksAreGone, isThawed, isOldFound, isNewFound]
+        }
+    }
+
+    @Test("Other jobs' collections, frozen objects and thread-safe variables know nothing of it")
+    func heldByOthers() async throws {
+        let found = try await Warden(ObservedFile().configuration).found()
+        #expect(found == [false, false, true, true, false])
+    }
 }

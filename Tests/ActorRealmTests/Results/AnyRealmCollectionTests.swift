@@ -27,6 +27,22 @@ import Testing
         #expect(realm.resolve(reference)?.isEmpty == true)
     }
 
+    @Test("A list that was sent as a collection of any kind knows that its owner is gone")
+    func sentAndInvalidated() throws {
+        let realm = try memoryRealm()
+        let keeper = try realm.write {
+            realm.create(Keeper.self, value: ["id": 1, "puppies": [["name": "a", "age": 3]]])
+        }
+        let all = AnyRealmCollection(keeper.puppies)
+        let found = AnyRealmCollection(keeper.puppies.sorted(byKeyPath: "age"))
+        let sent = try #require(realm.resolve(ThreadSafeReference(to: all)))
+        #expect(!all.isInvalidated && !found.isInvalidated && !sent.isInvalidated)
+        try realm.write { realm.delete(keeper) }
+        #expect(all.isInvalidated)
+        #expect(sent.isInvalidated)
+        #expect(!found.isInvalidated, "results are empty then")
+    }
+
     @Test func `values are read and set by name`() throws {
         let realm = try memoryRealm()
         try realm.write {

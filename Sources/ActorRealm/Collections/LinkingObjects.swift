@@ -96,7 +96,7 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
         guard case .collection(let descriptor) = reference.content, case .backlinks = descriptor.source else {
             return nil
         }
-        return attempt { try _CollectionBacking(descriptor, in: realm.core) }.map { LinkingObjects($0) }
+        return _CollectionBacking.find(descriptor, of: Element._elementShape, in: realm.core).map { LinkingObjects($0) }
     }
 
     /// Whether both are the links to the same object.

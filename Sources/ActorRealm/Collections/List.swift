@@ -105,7 +105,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     /// The value that a description stands for in a realm.
     public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> List? {
         guard case .collection(let descriptor) = reference.content,
-            let place = ListPlace.find(descriptor, in: realm.core, named: "List")
+            let place = ListPlace.find(descriptor, of: _shape, in: realm.core, named: "List")
         else { return nil }
         return List(place)
     }

@@ -23,20 +23,29 @@ class ListPlace {
         if core.isFrozen { _ = backing }
     }
 
-    /// The place that a description names; nil when its owner, or what it lies in, does not exist, unless it outlives that.
-    static func find(_ descriptor: CollectionDescriptor, in core: RealmCore, named name: String) -> ListPlace? {
+    /// The place that a description names.
+    ///
+    /// Nil when its owner, or what it lies in, does not exist, unless it outlives that, and when the realm's class has no collection of
+    /// the given shape there.
+    static func find(
+        _ descriptor: CollectionDescriptor,
+        of shape: _PropertyShape,
+        in core: RealmCore,
+        named name: String
+    ) -> ListPlace? {
         func owner(_ className: String) -> TableAccessor? {
             core.accessor(className: className, isDynamic: descriptor.isDynamic)
         }
         switch descriptor.source {
         case .list(let ownerClass, let key, let property):
             guard let accessor = owner(ownerClass), let declared = accessor.info.property(columnNamed: property),
+                declared.shape.collection == shape.collection, declared.shape.hasElements(like: shape),
                 descriptor.outlivesOwner || accessor.mayHave(key)
             else { return nil }
             return ListPlace(accessor: accessor, key: key, declared: declared.ordinal, named: name)
         case .nested(let ownerClass, let key, let property, let path, _):
             guard let accessor = owner(ownerClass), let declared = accessor.info.property(columnNamed: property),
-                descriptor.outlivesOwner || accessor.mayHave(key)
+                declared.shape.hasElements(like: shape), descriptor.outlivesOwner || accessor.mayHave(key)
             else { return nil }
             let place = NestedPlace(
                 accessor: accessor,

@@ -316,7 +316,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     /// The value that a description stands for in a realm.
     public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> Map? {
         guard case .collection(let descriptor) = reference.content else { return nil }
-        return ListPlace.find(descriptor, in: realm.core, named: "Map").map { Map($0) }
+        return ListPlace.find(descriptor, of: _shape, in: realm.core, named: "Map").map { Map($0) }
     }
 
     /// A listing of the first hundred entries.

@@ -225,7 +225,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// The value that a description stands for in a realm.
     public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> MutableSet? {
         guard case .collection(let descriptor) = reference.content else { return nil }
-        return ListPlace.find(descriptor, in: realm.core, named: "MutableSet").map { MutableSet($0) }
+        return ListPlace.find(descriptor, of: _shape, in: realm.core, named: "MutableSet").map { MutableSet($0) }
     }
 
     /// Whether both are the set of the same object, or unmanaged sets with equal elements.

@@ -82,7 +82,7 @@ extension Realm {
     ///
     /// A realm that stands on an older version than the frozen value moves on to the newest one.
     ///
-    /// - Returns: nil when the object, or the owner of the list, has been deleted.
+    /// - Returns: nil when the object, or the owner of the list, has been deleted, or the classes of the realm have no such collection.
     /// - Precondition: The frozen value comes from a realm of the same file: look at its ``Realm/configuration``.
     public func thaw<Value: ThreadConfined>(_ frozen: Frozen<Value>) -> Value? {
         core.checkAccess()

@@ -130,7 +130,8 @@ extension Realm {
     /// it moves on: with `refresh()`, with a write, or by itself in a later turn of its actor or queue. Any other realm keeps its
     /// version, or moves on to the newest one when that of the value is newer. Results are those of the query in the realm.
     ///
-    /// - Returns: nil when the object, or the owner of the list, does not exist at that version.
+    /// - Returns: nil when the object, or the owner of the list, does not exist at that version, or the classes of the realm have no such
+    ///   collection: they are others of that name, or lack a property that is asked for.
     /// - Precondition: The reference comes from a realm of the same file and has not been resolved before.
     ///   Look at ``ThreadSafeReference/isInvalidated``. Where two tasks may resolve the same one, send an ``ObjectReference`` or a
     ///   ``Frozen`` value, which may be resolved any number of times; a reference to a realm is resolved by a function that throws.

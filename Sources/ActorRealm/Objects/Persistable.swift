@@ -28,6 +28,9 @@ public struct _PropertyShape: Sendable {
         return shape
     }
 
+    /// Whether elements of this shape are read as those of another: they are objects of one class, or values of one kind.
+    func hasElements(like other: _PropertyShape) -> Bool { kind == other.kind && target == other.target }
+
     /// The same, of which the program sees values of a type of its own.
     var converted: _PropertyShape {
         var shape = self

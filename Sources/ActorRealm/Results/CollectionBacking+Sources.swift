@@ -44,9 +44,30 @@ extension _CollectionBacking {
         )
     }
 
-    /// The collection that a descriptor stands for in a realm; nil when the object it belongs to does not exist there, unless
-    /// it outlives that.
-    convenience init?(_ descriptor: CollectionDescriptor, in core: RealmCore) throws {
+    /// The collection that a descriptor stands for in a realm.
+    ///
+    /// Nil when the object it belongs to does not exist there, unless it outlives that, and when the realm's classes have no such
+    /// collection: one with elements of the given shape, and with the properties that are asked for.
+    static func find(
+        _ descriptor: CollectionDescriptor,
+        of elements: _PropertyShape,
+        in core: RealmCore
+    ) -> _CollectionBacking? {
+        attempt { () throws -> _CollectionBacking? in
+            do {
+                return try _CollectionBacking(descriptor, of: elements, in: core)
+            } catch is QueryError {
+                // A migration took the property, or made something else of it.
+                return nil
+            }
+        }
+    }
+
+    private convenience init?(
+        _ descriptor: CollectionDescriptor,
+        of wanted: _PropertyShape,
+        in core: RealmCore
+    ) throws {
         func find(_ name: String) -> TableAccessor? {
             core.accessor(className: name, isDynamic: descriptor.isDynamic)
         }
@@ -56,16 +77,19 @@ extension _CollectionBacking {
         let base: _CollectionBacking
         switch descriptor.source {
         case .table:
-            guard let name = descriptor.className, let accessor = find(name) else { return nil }
+            guard let name = descriptor.className, let accessor = find(name), accessor.type == wanted.target else {
+                return nil
+            }
             base = _CollectionBacking(table: accessor)
         case .list(let ownerClass, let key, let property):
             guard let accessor = find(ownerClass), isThere(key, accessor),
-                let declared = accessor.info.property(columnNamed: property)
+                let declared = accessor.info.property(columnNamed: property),
+                declared.shape.collection != .none, declared.shape.hasElements(like: wanted)
             else { return nil }
             base = _CollectionBacking(list: accessor, key: key, declared: declared.ordinal)
         case .nested(let ownerClass, let key, let property, let path, let isMap):
             guard let accessor = find(ownerClass), isThere(key, accessor),
-                let declared = accessor.info.property(columnNamed: property)
+                let declared = accessor.info.property(columnNamed: property), declared.shape.hasElements(like: wanted)
             else { return nil }
             base = _CollectionBacking(
                 nested: accessor,
@@ -76,8 +100,9 @@ extension _CollectionBacking {
             )
         case .backlinks(let targetClass, let key, let property):
             guard let accessor = find(targetClass), let name = descriptor.className,
-                let origin = find(name), isThere(key, accessor),
-                let declared = origin.info.property(columnNamed: property)
+                let origin = find(name), origin.type == wanted.target, isThere(key, accessor),
+                let declared = origin.info.property(columnNamed: property),
+                declared.shape.kind == .object, declared.shape.target == accessor.type
             else { return nil }
             base = _CollectionBacking(
                 backlinksTo: accessor,

@@ -63,7 +63,7 @@ public struct Results<Element: RealmCollectionValue>: RealmCollection {
     /// The value that a description stands for in a realm.
     public static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> Results? {
         guard case .collection(let descriptor) = reference.content else { return nil }
-        return attempt { try _CollectionBacking(descriptor, in: realm.core) }.map { Results($0) }
+        return _CollectionBacking.find(descriptor, of: Element._elementShape, in: realm.core).map { Results($0) }
     }
 
     /// Whether both are the same results of the same realm: not whether their elements are equal.

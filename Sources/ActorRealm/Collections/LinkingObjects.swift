@@ -73,7 +73,7 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
     /// The realm that the objects belong to; nil while the object is unmanaged.
     public var realm: Realm? { backing?.core.realm() }
     /// Whether the object that is linked to was deleted.
-    public var isInvalidated: Bool { backing.map { $0.core.isInvalidated || $0.isOwnerDeleted } ?? false }
+    public var isInvalidated: Bool { backing?.isInvalidated ?? false }
     /// Whether the objects stand on one version for good.
     public var isFrozen: Bool { backing?.core.isFrozen ?? false }
     /// The objects as of the version that the realm stands on.

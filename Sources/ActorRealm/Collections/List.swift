@@ -84,7 +84,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     /// The realm that the list belongs to; nil while it is unmanaged.
     public var realm: Realm? { place?.core.realm() }
     /// Whether the object that holds the list was deleted.
-    public var isInvalidated: Bool { place.map { $0.core.isInvalidated || !$0.isThere } ?? false }
+    public var isInvalidated: Bool { place?.isInvalidated ?? false }
     /// Whether the list stands on one version for good.
     public var isFrozen: Bool { place?.core.isFrozen ?? false }
     /// The list as of the version that the realm stands on.

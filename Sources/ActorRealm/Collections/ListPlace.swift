@@ -83,6 +83,13 @@ class ListPlace {
     /// Where damage keeps that from being known it may be there, and whoever reads it meets the damage.
     var isThere: Bool { accessor.mayHave(key) }
 
+    /// Whether the realm was invalidated or closed, or the collection is gone with its owner.
+    final var isInvalidated: Bool {
+        if core.isInvalidated { return true }
+        core.checkAccess()
+        return !isThere
+    }
+
     final func isSame(as other: ListPlace) -> Bool {
         core === other.core && accessor === other.accessor && key == other.key && declared == other.declared
             && path == other.path

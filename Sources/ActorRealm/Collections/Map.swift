@@ -295,7 +295,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     /// The realm that the map belongs to; nil while it is unmanaged.
     public var realm: Realm? { place?.core.realm() }
     /// Whether the object that holds the map was deleted.
-    public var isInvalidated: Bool { place.map { $0.core.isInvalidated || !$0.isThere } ?? false }
+    public var isInvalidated: Bool { place?.isInvalidated ?? false }
     /// Whether the map stands on one version for good.
     public var isFrozen: Bool { place?.core.isFrozen ?? false }
     /// The map as of the version that the realm stands on.

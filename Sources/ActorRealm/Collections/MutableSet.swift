@@ -204,7 +204,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// The realm that the set belongs to; nil while it is unmanaged.
     public var realm: Realm? { place?.core.realm() }
     /// Whether the object that holds the set was deleted.
-    public var isInvalidated: Bool { place.map { $0.core.isInvalidated || !$0.isThere } ?? false }
+    public var isInvalidated: Bool { place?.isInvalidated ?? false }
     /// Whether the set stands on one version for good.
     public var isFrozen: Bool { place?.core.isFrozen ?? false }
     /// The set as of the version that the realm stands on.

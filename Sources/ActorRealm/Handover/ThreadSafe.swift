@@ -56,6 +56,7 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
             guard let target = target.withLock({ $0 }) else { return nil }
             do {
                 let core = try target.coordinator.coreForCurrentContext(configuration: target.configuration)
+                try core.requireAccess()
                 let isElsewhere = note(core.number)
                 core.catchUp(with: isElsewhere ? target.coordinator.file.newestVersion : target.version)
                 return T._resolve(target.reference, in: core.realm())

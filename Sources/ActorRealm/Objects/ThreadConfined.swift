@@ -13,6 +13,8 @@ public protocol ThreadConfined: SendableMetatype {
     func freeze() -> Self
     /// The live value in the realm of the current isolation; nil when it does not exist any more.
     ///
+    /// A realm that stands on an older version than the frozen value moves on to the newest one.
+    ///
     /// - Precondition: The value is managed: look at ``realm``. Its file can be read: `try Realm(configuration:)`
     ///   throws instead.
     func thaw() -> Self?

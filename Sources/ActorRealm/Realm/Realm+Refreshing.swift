@@ -137,6 +137,8 @@ extension Realm {
 
     /// The live realm of a frozen one in the caller's isolation; a live realm is returned itself.
     ///
+    /// One that stands on an older version than the frozen realm moves on to the newest one.
+    ///
     /// Where the file's schema was changed in what the classes declare, and no realm is open here, it is a closed one, which ``isOutdated``.
     ///
     /// - Precondition: The file can be opened here. `try Realm(configuration: frozen.configuration)` throws instead.
@@ -154,7 +156,10 @@ extension Realm {
         let place = actor.map { RealmIsolation($0) }
         do {
             do {
-                return try core.thawedCore(in: place).realm()
+                let live = try core.thawedCore(in: place)
+                try live.requireAccess()
+                live.catchUp(with: core.version)
+                return live.realm()
             } catch Realm.Error.closed where core.coordinator.isEnded {
                 return try core.closedCore(in: place ?? .current).realm()
             } catch Realm.Error.schemaOutdated {

@@ -342,8 +342,18 @@ public final class _CollectionBacking {
         return true
     }
 
+    /// Whether the realm was invalidated or closed, or, where these are all elements of a list, or all links to an object, that is
+    /// gone. What a query selects from them is empty then.
+    var isInvalidated: Bool {
+        if core.isInvalidated { return true }
+        if refinement != nil { return false }
+        if case .table = knownSource { return false }
+        core.checkAccess()
+        return isOwnerDeleted
+    }
+
     /// Whether the list's owner is gone; not where damage keeps that from being known, which whoever reads the list meets.
-    var isOwnerDeleted: Bool {
+    private var isOwnerDeleted: Bool {
         switch source {
         case .table: return false
         case .list(let accessor, let key, _), .backlinks(let accessor, let key, _):

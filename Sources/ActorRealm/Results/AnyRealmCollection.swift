@@ -34,7 +34,10 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
     /// The realm that the collection belongs to; nil while it is unmanaged.
     public var realm: Realm? { base.realm }
     /// Whether the collection's owner was deleted, or its realm invalidated.
-    public var isInvalidated: Bool { base.isInvalidated }
+    public var isInvalidated: Bool {
+        // What was sent or frozen is results of all elements.
+        base.isInvalidated || (base._backing?.isInvalidated ?? false)
+    }
     /// Whether the collection stands on one version for good.
     public var isFrozen: Bool { base.isFrozen }
     /// The collection as of the version that the realm stands on.

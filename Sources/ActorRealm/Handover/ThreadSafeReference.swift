@@ -126,7 +126,7 @@ extension ReferenceContent.Target {
 extension Realm {
     /// The value that a reference leads to, in this realm.
     ///
-    /// A realm that was just opened, and of which nothing was read yet, stands at the version that the value stood on, until
+    /// A realm that was just opened, and of which nothing was read or told yet, stands at the version that the value stood on, until
     /// it moves on: with `refresh()`, with a write, or by itself in a later turn of its actor or queue. Any other realm keeps its
     /// version, or moves on to the newest one when that of the value is newer. Results are those of the query in the realm.
     ///

@@ -22,13 +22,16 @@ extension RealmCore {
         guard !model.isInTransaction else { return .wait }
         try checkCurrentSchema()
         let current = model.snapshot
-        if current.version == target.version { return .deliver }
         if current.version > target.version { return .retarget(current) }
-        if !autorefresh {
-            if let told, current.version <= told { return .wait }
-            return .retarget(current)
+        if current.version < target.version {
+            if !autorefresh {
+                if let told, current.version <= told { return .wait }
+                return .retarget(current)
+            }
+            try advance(to: target.snapshot, as: target.model)
         }
-        try advance(to: target.snapshot, as: target.model)
+        // Whoever is told knows this version: no older reference may take the realm back from it.
+        isFresh = false
         return .deliver
     }
 }

@@ -74,7 +74,7 @@ final class RealmCore {
     private(set) var hasLostTransaction = false
     /// What was acknowledged while the realm could not leave an open transaction, until it has left that.
     private(set) var unseen: Snapshot?
-    /// Whether nothing was read or written yet, so that it cannot be told which version the realm stands on.
+    /// Whether nothing was read, written or delivered yet, so that it cannot be told which version the realm stands on.
     var isFresh = true
     /// The task that opened the write transaction; 0 outside tasks.
     var writingTask: UInt64 = 0

@@ -16,7 +16,7 @@ extension Realm {
     ///
     /// - Parameters:
     ///   - passedObject: What is passed.
-    ///   - errorHandler: Called in the background with what went wrong.
+    ///   - errorHandler: Called in the background with what went wrong: `Realm.Error.closed`, and no write begins, where the realm was closed.
     ///   - block: Called inside the write transaction.
     /// - Precondition: The value is managed and has not been deleted: look at ``ThreadConfined/realm`` and
     ///   ``ThreadConfined/isInvalidated``.
@@ -28,6 +28,11 @@ extension Realm {
         let reference = ThreadSafeReference(to: passedObject)
         let configuration = configuration
         let queue = DispatchQueue(label: "realm.writeAsync")
+        let closed: Realm? = isClosed ? self : passedObject.realm.flatMap { $0.isClosed ? $0 : nil }
+        if let error = closed?.core.closedError {
+            queue.async { errorHandler(error) }
+            return
+        }
         queue.async {
             do {
                 let realm = try Realm(configuration: configuration, queue: queue)

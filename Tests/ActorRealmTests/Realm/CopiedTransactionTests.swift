@@ -1,8 +1,14 @@
 import Foundation
+import RealmStorage
 import RealmTestSupport
 import Testing
 
 @testable import ActorRealm
+
+class CopiedEntry: Object {
+    @Persisted(primaryKey: true) var id: Int
+    @Persisted(indexed: true) var title: String
+}
 
 /// Transactions that are copied with `writeCopy`, and go on.
 @Suite("Transactions that are copied and go on", .timeLimit(.minutes(60)))
@@ -65,5 +71,50 @@ struct CopiedTransactionTests {
         for name in [0..<310, 500..<900, 1_000..<1_010].joined() { expected["\(name)"] = name }
         for name in 400..<420 { expected["\(name)"] = -name }
         for writer in writers { #expect(try await writer.counts() == expected) }
+    }
+
+    @Test("A transaction whose copy fails at any step can still be read and written, and is committed whole or refused")
+    func failingCopies() async {
+        await #expect(processExitsWith: .success) {
+            let file = TestFile()
+            let failures = StepFailures()
+            var configuration = file.fast
+            configuration.objectTypes = [CopiedEntry.self]
+            configuration.failures = failures
+            try withNewRealm(configuration) { realm in
+                let entries = realm.objects(CopiedEntry.self)
+                // More than one cluster.
+                try realm.write {
+                    for id in 0..<2_500 {
+                        realm.create(CopiedEntry.self, value: ["id": id, "title": "t\(id)"] as [String: Any])
+                    }
+                }
+                for number in 0... {
+                    realm.beginWrite()
+                    for id in 10_000..<10_050 {
+                        realm.create(CopiedEntry.self, value: ["id": id, "title": "new \(id)"] as [String: Any])
+                    }
+                    realm.core.coordinator.file.doubtEveryPage()
+                    failures.arm(after: number)
+                    do {
+                        try realm.writeCopy(toFile: URL(fileURLWithPath: file.directory.path("copy\(number).realm")))
+                    } catch {}
+                    let failed = failures.outcome.failed
+                    failures.arm(after: nil)
+                    #expect(entries.count == 2_550 && entries[2_000].title == "t2000", "step \(number)")
+                    realm.create(CopiedEntry.self, value: ["id": 20_000, "title": "after"] as [String: Any])
+                    if number % 2 == 0 {
+                        realm.cancelWrite()
+                    } else if (try? realm.commitWrite()) != nil {
+                        #expect(entries.count == 2_551, "step \(number)")
+                        try realm.verify()
+                        try realm.write { realm.delete(entries.where { $0.id >= 10_000 }) }
+                    }
+                    #expect(entries.count == 2_500, "step \(number)")
+                    if failed == nil { break }
+                }
+                try realm.verify()
+            }
+        }
     }
 }

@@ -45,6 +45,100 @@ struct DeletedFilesTests {
         return names
     }
 
+    private func plain(_ name: String) -> Realm.Configuration {
+        Realm.Configuration(fileURL: URL(fileURLWithPath: directory.path(name)), objectTypes: [Tally.self])
+    }
+
+    /// A closed file that holds one object.
+    private func make(_ name: String) throws {
+        try withNewRealm(plain(name)) { realm in
+            try realm.write { realm.add(Tally(name: "a")) }
+            realm.close()
+        }
+    }
+
+    /// What a kill leaves while a file is compacted; without a claim it is the program's own.
+    private func leaveCopy(of name: String, withClaim hasClaim: Bool) throws {
+        for suffix in hasClaim ? ["", ".lock"] : [""] {
+            try FileManager.default.copyItem(
+                atPath: directory.path(name + suffix),
+                toPath: directory.path(name + ".compacting" + suffix)
+            )
+        }
+        if hasClaim {
+            try #require(
+                FileManager.default.createFile(atPath: directory.path(name + ".compacting.claim"), contents: nil)
+            )
+        }
+    }
+
+    private func names(beginningWith prefix: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: directory.url.path).filter { $0.hasPrefix(prefix) }
+    }
+
+    @Test("What a kill has left of a copy goes with the files, and at the next opening", arguments: [true, false])
+    func leftCopy(isDeleted: Bool) throws {
+        try make("left.realm")
+        try leaveCopy(of: "left.realm", withClaim: true)
+        if isDeleted {
+            let deleted = try Realm.deleteFiles(for: plain("left.realm"))
+            #expect(deleted)
+        } else {
+            let count = try withNewRealm(plain("left.realm")) { $0.objects(Tally.self).count }
+            #expect(count == 1)
+        }
+        #expect(try names(beginningWith: "left.realm.compacting") == [])
+    }
+
+    @Test("A file of the program's own that is called like an unfinished copy stays, as long as it is used")
+    func ownFile() throws {
+        try make("own.realm")
+        try leaveCopy(of: "own.realm", withClaim: false)
+        let (name, configuration) = ("own.realm.compacting", plain("own.realm"))
+        try withNewRealm(plain(name)) { other in
+            try withNewRealm(configuration) { $0.close() }
+            let error = #expect(throws: Realm.Error.self) { try Realm.compact(configuration) }
+            #expect(error?.code == .fileExists)
+            let deleted = try Realm.deleteFiles(for: configuration)
+            #expect(deleted)
+            try other.write { other.add(Tally(name: "b")) }
+            other.close()
+        }
+        let count = try withNewRealm(plain(name)) { $0.objects(Tally.self).count }
+        #expect(count == 2)
+    }
+
+    @Test("What may not be deleted is an error, and not a file that was not there")
+    func refused() async {
+        await #expect(processExitsWith: .success) {
+            let suite = DeletedFilesTests()
+            // Who may do everything becomes somebody who may not.
+            if getuid() == 0 { #expect(chown(suite.directory.url.path, 65_533, 0) == 0 && seteuid(65_533) == 0) }
+            var found = stat()
+            guard stat(suite.directory.url.path, &found) == 0 else {
+                // Nobody else comes to the folder for temporary files: there is nothing to try.
+                #expect(errno == EACCES && seteuid(0) == 0)
+                return
+            }
+            let configuration = suite.plain("kept.realm")
+            try suite.make("kept.realm")
+            #expect(chmod(suite.directory.url.path, 0o555) == 0)
+            let error = #expect(throws: Realm.Error.self) { try Realm.deleteFiles(for: configuration) }
+            #expect(error?.code == .filePermissionDenied)
+            #expect(Realm.fileExists(for: configuration))
+            var anew = configuration
+            anew.schemaVersion = 1
+            anew.deleteRealmIfMigrationNeeded = true
+            let refusal = #expect(throws: Realm.Error.self) { try withNewRealm(anew) { $0.close() } }
+            #expect(refusal?.code == .filePermissionDenied)
+            #expect(chmod(suite.directory.url.path, 0o755) == 0)
+            let deleted = try Realm.deleteFiles(for: configuration)
+            #expect(deleted && !Realm.fileExists(for: configuration))
+            if getuid() == 0 { #expect(seteuid(0) == 0) }
+            withExtendedLifetime(suite) {}
+        }
+    }
+
     /// A log without its realm is another file's for whoever makes a realm of that name next, and a realm without its log is refused, as
     /// it should be.
     @Test("A log goes before its realm, so that a kill between the two leaves none alone")

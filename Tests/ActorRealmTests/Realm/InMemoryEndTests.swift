@@ -1,5 +1,6 @@
 import Foundation
 import RealmTestSupport
+import Synchronization
 import Testing
 
 @testable import ActorRealm
@@ -133,6 +134,43 @@ struct InMemoryEndTests {
         await settled(coordinator)
         #expect(coordinator.isEnded)
         queue.sync { other.value = nil }
+    }
+
+    @Test("A realm that is closed while it is looked whether another one was the last ends with whoever reads it")
+    func closedWhileLooking() async throws {
+        let configuration = configuration()
+        let (here, there) = (DispatchQueue(label: "here"), DispatchQueue(label: "there"))
+        let first = try here.sync { Kept(try Realm(configuration: configuration, queue: here)) }
+        let second = try there.sync { Kept(try Realm(configuration: configuration, queue: there)) }
+        let held = here.sync { first.value?.core.coordinator }
+        let coordinator = try #require(held)
+        // As whoever iterates changes outside of every actor.
+        let reader = Kept(try coordinator.file.beginRead())
+        coordinator.observations.memberCount.wrappingAdd(1, ordering: .sequentiallyConsistent)
+        // Nobody else stands on its version.
+        try there.sync { try add(0..<1, to: try #require(second.value)) }
+        // The look comes when it is told to.
+        let goesOn = DispatchSemaphore(value: 0)
+        coordinator.space.perform { goesOn.wait() }
+        here.sync {
+            first.value?.close()
+            first.value = nil
+        }
+        coordinator.didLookForRealms = {
+            coordinator.didLookForRealms = nil
+            there.sync {
+                second.value?.close()
+                second.value = nil
+            }
+        }
+        goesOn.signal()
+        await settled(coordinator)
+        #expect(second.value == nil && !coordinator.isEnded)
+        coordinator.observations.memberCount.wrappingSubtract(1, ordering: .sequentiallyConsistent)
+        reader.value = nil
+        await settled(coordinator)
+        await settled(coordinator)
+        #expect(coordinator.isEnded && !Realm.fileExists(for: configuration))
     }
 
     @Test("Openings beside closings get a realm of one life or of the next, and can write to it")

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Logging
 import RealmStorage
 import RealmTestSupport
@@ -212,6 +213,75 @@ private class Note: Object {
         let realm = try Realm(configuration: configuration)
         #expect(try length("d.realm") == after)
         withExtendedLifetime(realm) {}
+    }
+
+    @Test(arguments: [".compacting", ".compacting.claim", ".compacting.lock"])
+    func `a file opens as it is where something else stands at a name that compacting needs`(suffix: String) throws {
+        let content = try makeFile("taken.realm")
+        let place = directory.path("taken.realm" + suffix)
+        try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: false)
+        let lines = Mutex<[String]>([])
+        var configuration = configuration("taken.realm")
+        configuration.shouldCompactOnLaunch = { _, _ in true }
+        configuration.logger = Logger(level: .warn) { _, message in lines.withLock { $0.append(message) } }
+        try withNewRealm(configuration) { realm in
+            #expect(describe(realm) == content)
+            try realm.verify()
+            realm.close()
+        }
+        #expect(lines.withLock { $0 }.contains { $0.contains("was not compacted") })
+        #expect(FileManager.default.fileExists(atPath: place))
+        #expect(throws: Realm.Error.self) { try Realm.compact(configuration) }
+    }
+
+    @Test func `a file opens as it is where there is no room to compact it`() async {
+        await #expect(processExitsWith: .success) {
+            let suite = RealmCompactingTests()
+            try withNewRealm(suite.configuration("full.realm")) { realm in
+                try realm.write {
+                    for id in 0..<1_000 {
+                        let note = Note()
+                        note.id = id
+                        note.body = Data(repeating: 1, count: 5_000)
+                        realm.add(note)
+                    }
+                }
+                realm.close()
+            }
+            signal(SIGXFSZ, SIG_IGN)
+            // Less than the new file needs, and more than a lock file does: that counts as a full disk.
+            var limit = rlimit(rlim_cur: 2 << 20, rlim_max: 2 << 20)
+            #expect(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+            var configuration = suite.configuration("full.realm")
+            configuration.shouldCompactOnLaunch = { _, _ in true }
+            let count = try withNewRealm(configuration) { $0.objects(Note.self).count }
+            #expect(count == 1_000)
+            let names = try FileManager.default.contentsOfDirectory(atPath: suite.directory.url.path)
+            #expect(!names.contains { $0.contains("compacting") }, "\(names)")
+            withExtendedLifetime(suite) {}
+        }
+    }
+
+    @Test func `a block that decides about compacting, and asks for its own realm, gets an error`() async {
+        await #expect(processExitsWith: .success) {
+            let file = TestFile()
+            try withNewRealm(file.fast) { $0.close() }
+            let asked = Counter()
+            var configuration = file.fast
+            configuration.shouldCompactOnLaunch = { [fast = file.fast] _, _ in
+                asked.increment()
+                let deleting = #expect(throws: Realm.Error.self) { try Realm.deleteFiles(for: fast) }
+                let compacting = #expect(throws: Realm.Error.self) { try Realm.compact(fast) }
+                // On the thread of the caller.
+                let opening = #expect(throws: Realm.Error.self) { try withNewRealm(fast) { $0.close() } }
+                for error in [deleting, compacting, opening] { #expect(error?.code == .alreadyOpen) }
+                return false
+            }
+            let isEmpty = try withNewRealm(configuration) { $0.isEmpty }
+            #expect(isEmpty && asked.value == 1)
+            let isDeleted = try Realm.deleteFiles(for: file.fast)
+            #expect(isDeleted)
+        }
     }
 
     /// What a process of another user has left that was killed while it compacted the file.

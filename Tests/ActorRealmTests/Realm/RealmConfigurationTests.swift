@@ -96,6 +96,20 @@ struct RealmConfigurationTests {
         #expect { try OpenSettings(configuration) } throws: { "\($0)".contains("64 bytes") }
     }
 
+    @Test("Whether a file is there, and its deletion, do not depend on settings that only an opening needs")
+    func filesOfContradictions() throws {
+        let file = TestFile()
+        try withNewRealm(file.fast) { $0.close() }
+        var contradicting = file.fast
+        contradicting.readOnly = true
+        contradicting.shouldCompactOnLaunch = { _, _ in true }
+        var encrypted = file.fast
+        encrypted.encryptionKey = Data(count: 64)
+        for configuration in [contradicting, encrypted] { #expect(Realm.fileExists(for: configuration)) }
+        let isDeleted = try Realm.deleteFiles(for: encrypted)
+        #expect(isDeleted && !Realm.fileExists(for: contradicting))
+    }
+
     @Test("In-memory realms have a file of their own each, whatever their name holds")
     func memoryPaths() throws {
         let names = ["a/b", "a_b", "ab", "../x", "ä"]

@@ -142,6 +142,16 @@ struct NewFileTests {
         #expect(try names == ["new.realm"])
     }
 
+    @Test(
+        "The folder of a file is found by the bytes of its path, whatever mark its name begins with",
+        arguments: ["\u{301}a.realm", "\u{200D}a.realm", "\u{FE0F}", "a\u{301}.realm"]
+    )
+    func folder(name: String) {
+        #expect(DataFile.directory(of: "/srv/data/" + name) == "/srv/data")
+        #expect(DataFile.directory(of: "/" + name) == "/")
+        #expect(DataFile.directory(of: name) == ".")
+    }
+
     private func isRefused(_ error: any Error) -> Bool {
         guard let error = error as? StorageError else { return false }
         return error.errorNumber == EEXIST || error.code == .alreadyOpen

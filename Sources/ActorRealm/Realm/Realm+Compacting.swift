@@ -58,7 +58,8 @@ extension Realm {
     ///   file there; `.alreadyInWriteTransaction` in the block of
     ///   `asyncWrite`, whose commit may be one with those of other writers: copy behind it, or in `write` or `beginAsyncWrite()`;
     ///   inside a write transaction what its commit would throw, such as `.duplicateValue`: a copy holds nothing that must not be
-    ///   committed.
+    ///   committed. Where what the transaction has changed could not be sealed, it can still be read and written, and its commit throws the same
+    ///   error.
     public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
         try core.requireAccess()
         if encryptionKey != nil {
@@ -93,10 +94,11 @@ extension Realm {
         }
         // What must not be committed must not get into a file of its own either.
         try core.checkCommit()
+        // Rows may lie elsewhere, also where that fails.
+        defer { core.noteWrite() }
         try StorageFile.build(at: path, replaces: false, beginning: model.beginningOfCopy) {
             try FileCompactor.copy(transactionOf: model, to: $0)
         }
-        core.noteWrite()
     }
 
     /// Writes a compact copy to the file of a configuration, as ``writeCopy(toFile:encryptionKey:)`` does.

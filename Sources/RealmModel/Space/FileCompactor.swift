@@ -17,7 +17,7 @@ package enum FileCompactor {
     /// - Parameters:
     ///   - model: A view in a transaction that ``ModelView/canSealEarly``.
     ///   - destination: The new file, whose write lock the caller holds.
-    /// - Throws: As for a version; then the transaction has to be rolled back.
+    /// - Throws: As for a version. What ``ModelView/sealEarly()`` throws leaves a transaction that can only be rolled back.
     package static func copy(transactionOf model: ModelView, to destination: StorageFile) throws(StorageError) {
         let transaction = try model.sealEarly()
         try copy(transaction.catalog, in: transaction.view, to: destination)

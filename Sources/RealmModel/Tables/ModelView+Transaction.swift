@@ -66,17 +66,19 @@ extension ModelView {
     }
 
     /// Stores every touched table in the transaction's catalog.
-    func sealTables() throws(StorageError) { try sealTables(goingOn: false) }
-
-    /// The same; with `goingOn` what was not checked yet is still to be checked.
-    private func sealTables(goingOn: Bool) throws(StorageError) {
+    func sealTables() throws(StorageError) {
         guard let transaction else { return }
         generation.pointee &+= 1
-        try leave(transaction, isSuspended: goingOn)
-        transaction.isSealing = true
-        try transaction.session.seal(in: transaction.storage)
+        try leave(transaction)
+        try sealLeft(transaction)
         for table in transaction.touched { table.readSealed() }
         transaction.touched.removeAll(keepingCapacity: true)
+    }
+
+    /// Stores every table that the transaction has left.
+    private func sealLeft(_ transaction: ModelTransaction) throws(StorageError) {
+        transaction.isSealing = true
+        try transaction.session.seal(in: transaction.storage)
     }
 
     /// Throws when the open transaction can only be rolled back.
@@ -94,21 +96,41 @@ extension ModelView {
     }
 
     /// Seals what the open transaction changed so far, so that its catalog tells everything; the transaction goes on.
+    ///
+    /// - Throws: `StorageError`; then the transaction can be read and written as before, and only be rolled back.
     func sealEarly() throws(StorageError) -> WriteTransaction {
         guard let transaction, canSealEarly else { preconditionFailure("This transaction cannot be sealed early.") }
         let storage = transaction.storage
-        let touched = transaction.touched
-        try sealTables(goingOn: true)
-        // Sealed as well, so that who goes on from here finds the session to be that of this catalog: it knows the roots that the
-        // transaction goes on from, and the catalog does not.
-        try storage.catalog.seal(in: storage)
-        transaction.session.didSeal(catalog: storage.catalog.root)
-        catalog = storage.catalog
-        // Rows that were new are so still, unique values are still to be checked, and the record has to tell of these tables.
-        for table in touched {
-            guard let writer = transaction.session.tables[table.id] else { continue }
-            table.resume(writer, in: transaction)
+        generation.pointee &+= 1
+        do throws(StorageError) {
+            try leave(transaction, isSuspended: true)
+        } catch {
+            storage.refuseCommit(because: error)
+            throw error
         }
+        let touched = transaction.touched
+        // Rows that were new are so still, unique values are still to be checked, and the record has to tell of these tables. Where a
+        // step fails, each of them is still read through its writer, which has detached it from the transaction.
+        defer {
+            catalog = storage.catalog
+            transaction.touched.removeAll(keepingCapacity: true)
+            for table in touched {
+                table.readSealed()
+                guard let writer = transaction.session.tables[table.id] else { continue }
+                table.resume(writer, in: transaction)
+            }
+        }
+        do throws(StorageError) {
+            try sealLeft(transaction)
+            // Sealed as well, so that who goes on from here finds the session to be that of this catalog: it knows the roots that the
+            // transaction goes on from, and the catalog does not.
+            try storage.catalog.seal(in: storage)
+        } catch {
+            // Part of it is sealed, and would be given up twice.
+            storage.refuseCommit(because: error)
+            throw error
+        }
+        transaction.session.didSeal(catalog: storage.catalog.root)
         return storage
     }
 

@@ -49,6 +49,8 @@ extension ClusterWriter {
     /// Writes a cluster to pages; its first key and row count are exact afterwards.
     private func encode(_ cluster: OpenCluster) throws(StorageError) -> PageReference {
         if cluster.isSealed { return cluster.origin }
+        // Before the pages that the cluster has are given up: it is as it was where that fails.
+        try transaction.spillIfNeeded()
         let plan: ClusterPlan
         if cluster === tail, let tailPlan {
             plan = tailPlan
@@ -61,7 +63,6 @@ extension ClusterWriter {
             for index in 0..<cluster.columnCount { cluster.columns[index].run = .none }
             cluster.isSealed = true
         }
-        try transaction.spillIfNeeded()
         return reference
     }
 

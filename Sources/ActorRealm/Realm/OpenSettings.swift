@@ -89,7 +89,9 @@ struct OpenSettings: Sendable {
         let standardized = url.standardizedFileURL
         let name = standardized.lastPathComponent
         let directory = url.absoluteURL.deletingLastPathComponent().path
-        guard url.lastPathComponent == name, directory.split(separator: "/").contains(".."),
+        // By bytes: a mark that begins a name makes one character with the separator before it.
+        let leadsUp = directory.utf8.split(separator: UInt8(ascii: "/")).contains { $0.elementsEqual("..".utf8) }
+        guard url.lastPathComponent == name, leadsUp,
             let resolved = realpath(directory, nil)
         else { return standardized.path }
         defer { free(resolved) }

@@ -208,7 +208,8 @@ final class DataFile: StorageDevice {
 
     /// The folder that a path names a file in.
     static func directory(of path: String) -> String {
-        path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        // A mark that begins a name makes one character with the separator before it.
+        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     }
 
     /// How many bytes the device of a file has left for this process; nil where the system does not say.

@@ -116,23 +116,17 @@ extension StorageFile {
         try replace { snapshot, destination in try FileCompactor.copy(snapshot, to: destination) }
     }
 
-    /// Compacts the file when the configuration wants it, nobody else has it open, and this process may; true when this instance
-    /// must not be used any more.
+    /// Compacts the file when the configuration wants it, and nobody else has it open; true when this instance must not be used any more.
+    ///
+    /// Where no new file can be made, the old one stays.
+    ///
+    /// - Throws: What is wrong with the file itself.
     func compactOnLaunch(_ configuration: Realm.Configuration) throws -> Bool {
         guard let decides = configuration.shouldCompactOnLaunch, !options.isReadOnly else { return false }
         let (total, used) = try byteCounts()
         guard decides(total, used) else { return false }
         do {
             try compact()
-            return true
-        } catch let error as StorageError where error.code == .permissionDenied {
-            // The folder may be another user's, or what one who was killed has left in it.
-            (configuration.logger ?? .shared)
-                .warning(
-                    "A realm was not compacted when it was opened: this process may not do so.",
-                    metadata: ["realm.path": "\(path)", "realm.error": "\(error)"]
-                )
-            // How far that came need not be known.
             return true
         } catch let error as StorageError where error.code == .alreadyOpen || error.code == .invalidArgument {
             let reason = error.code == .alreadyOpen ? "another process has it open" : "it has another name, a hard link"
@@ -142,6 +136,25 @@ extension StorageFile {
                     metadata: ["realm.path": "\(path)"]
                 )
             return false
+        } catch let error as StorageError where !error.isOfReplacedFile {
+            // The disk may be full, the folder another user's, or something in the place of the new file.
+            (configuration.logger ?? .shared)
+                .warning(
+                    "A realm was not compacted when it was opened: no new file could be made.",
+                    metadata: ["realm.path": "\(path)", "realm.error": "\(error)"]
+                )
+            // How far that came need not be known.
+            return true
+        }
+    }
+}
+
+extension StorageError {
+    /// Whether it says what is wrong with a file that was to be replaced, and not with the new one or its place.
+    fileprivate var isOfReplacedFile: Bool {
+        switch code {
+        case .corrupt, .writingStopped, .ended: true
+        default: false
         }
     }
 }

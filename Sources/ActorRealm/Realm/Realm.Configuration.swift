@@ -96,7 +96,7 @@ extension Realm {
         public var deleteRealmIfMigrationNeeded: Bool
         /// Decides whether to compact the file at its first opening.
         ///
-        /// Where this process may not do so, or another one has the file open, it is left as it is, which the log says.
+        /// Where another process has the file open, or no new file can be made, as on a full disk, it is left as it is, which the log says.
         public var shouldCompactOnLaunch: CompactionDecision?
         /// A realm file whose newest version is copied when ``fileURL`` does not exist yet; it may be in use.
         public var seedFilePath: URL?

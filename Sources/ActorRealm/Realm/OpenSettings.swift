@@ -119,14 +119,14 @@ struct OpenSettings: Sendable {
     }
 
     /// Removes a realm's files; true when there was one.
+    ///
+    /// - Throws: `filePermissionDenied` or `fileAccess` where they cannot be removed.
     @discardableResult
-    static func removeFiles(at path: String) -> Bool {
-        // A log that a kill leaves without its realm would be another file's for the next one of that name, and a realm without its log
-        // is refused, as it should be.
-        var removed = StorageFile.removeLog(ofRealmAt: path)
-        // Whatever else stands at the lock file's name stays.
-        if StorageFile.removeLockFile(ofRealmAt: path) { removed = true }
-        if unlink(path) == 0 { removed = true }
-        return removed
+    static func removeFiles(at path: String) throws(Realm.Error) -> Bool {
+        do throws(StorageError) {
+            return try StorageFile.removeFiles(ofRealmAt: path)
+        } catch {
+            throw Realm.Error(storage: error, path: path)
+        }
     }
 }

@@ -14,13 +14,14 @@ extension Realm {
     /// `ThreadSafeReference` do, as long as they exist, and so does whoever iterates changes.
     ///
     /// - Returns: whether there were any.
-    /// - Throws: `Realm.Error.alreadyOpen` while the file is needed in this process.
+    /// - Throws: `Realm.Error.alreadyOpen` while the file is needed in this process; `filePermissionDenied` or `fileAccess` where it cannot be
+    ///   deleted.
     @discardableResult
     public static func deleteFiles(for config: Configuration) throws -> Bool {
         let path = try OpenSettings(config).path
         return try RealmRegistry.shared.whileClosed(at: path) { isOpen in
             if isOpen { throw Realm.Error.needed(at: path, for: config) }
-            return OpenSettings.removeFiles(at: path)
+            return try OpenSettings.removeFiles(at: path)
         }
     }
 

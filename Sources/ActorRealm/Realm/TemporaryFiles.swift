@@ -67,7 +67,8 @@ enum TemporaryFiles {
             }
             let path = directory + "/" + (name.hasSuffix(".lock") ? String(name.dropLast(5)) : name)
             if isYoung(directory + "/" + name) || StorageFile.isOpenAnywhere(path: path) { continue }
-            OpenSettings.removeFiles(at: path)
+            // What cannot be removed now is in nobody's way.
+            _ = try? OpenSettings.removeFiles(at: path)
         }
     }
 

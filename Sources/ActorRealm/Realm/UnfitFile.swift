@@ -36,7 +36,7 @@ struct UnfitFile {
     ///   - opener: Who opens it.
     ///   - isLast: Whether this is the last attempt, so that a realm that goes on committing has the file open, whatever it commits.
     /// - Returns: Whether it was deleted.
-    /// - Throws: `alreadyOpen` where somebody has the file open; `CancellationError`.
+    /// - Throws: `alreadyOpen` where somebody has the file open, what deleting it throws, and `CancellationError`.
     func delete(for configuration: Realm.Configuration, _ opener: Opener, isLast: Bool) throws -> Bool {
         let path = try OpenSettings(configuration).path
         let refusal = Realm.Error.needed(at: path, for: configuration)
@@ -79,7 +79,7 @@ struct UnfitFile {
                 if isLast { throw refusal }
                 return .elsewhere
             }
-            OpenSettings.removeFiles(at: path)
+            try OpenSettings.removeFiles(at: path)
             return .deleted
         }
     }

@@ -110,11 +110,11 @@ struct DeletedLogTests {
         defer { file.unlockForWriting() }
         try commit(file, 1, creates: true)
         let copy = try LoggedFile.copy(of: path, in: folder)
-        #expect(StorageFile.removeLog(ofRealmAt: copy))
+        #expect(try StorageFile.removeLog(ofRealmAt: copy))
         #expect(!FileManager.default.fileExists(atPath: copy + ".log"))
-        #expect(!StorageFile.removeLog(ofRealmAt: copy))
+        #expect(try !StorageFile.removeLog(ofRealmAt: copy))
         try Data("a log of the program".utf8).write(to: URL(fileURLWithPath: copy + ".log"))
-        #expect(!StorageFile.removeLog(ofRealmAt: copy))
+        #expect(try !StorageFile.removeLog(ofRealmAt: copy))
         #expect(FileManager.default.fileExists(atPath: copy + ".log"))
     }
 }

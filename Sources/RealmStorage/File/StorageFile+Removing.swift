@@ -1,0 +1,29 @@
+import Glibc
+
+extension StorageFile {
+    /// Deletes the files of a realm: its log, its lock file, and the realm itself.
+    ///
+    /// - Returns: Whether there were any.
+    /// - Throws: `permissionDenied` or `io` where the realm or its log cannot be deleted.
+    @discardableResult
+    package static func removeFiles(ofRealmAt path: String) throws(StorageError) -> Bool {
+        // A log that a kill leaves without its realm would be another file's for the next one of that name, and a realm without its log
+        // is refused, as it should be.
+        var removed = try removeLog(ofRealmAt: path)
+        // Before the realm: whoever opens one that others make there at this moment has the same lock file as they. One that stays
+        // does no harm, and whatever else stands at its name stays.
+        if removeLockFile(ofRealmAt: path) { removed = true }
+        if try remove(path, "Cannot delete the realm file") { removed = true }
+        return removed
+    }
+
+    /// Deletes a file; false where none is, nor can be.
+    static func remove(_ path: String, _ what: String) throws(StorageError) -> Bool {
+        if unlink(path) == 0 { return true }
+        let number = errno
+        switch number {
+        case ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP: return false
+        default: throw SystemCall.error(number, what, path)
+        }
+    }
+}

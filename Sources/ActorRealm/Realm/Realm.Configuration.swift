@@ -97,6 +97,7 @@ extension Realm {
         /// Decides whether to compact the file at its first opening.
         ///
         /// Where another process has the file open, or no new file can be made, as on a full disk, it is left as it is, which the log says.
+        /// What opens, compacts or deletes the same file in the block throws `alreadyOpen`.
         public var shouldCompactOnLaunch: CompactionDecision?
         /// A realm file whose newest version is copied when ``fileURL`` does not exist yet; it may be in use.
         public var seedFilePath: URL?

@@ -1,3 +1,4 @@
+import CRealmShims
 import Dispatch
 import Foundation
 import Logging
@@ -10,7 +11,7 @@ final class RealmRegistry: Sendable {
     /// What is known of one path.
     private final class Slot: Sendable {
         /// Held while the file is opened, replaced or deleted, so that it is opened once: for as long as that takes.
-        let opening = Mutex(())
+        let opening = Gate()
         /// Held for a moment: whoever asks what is open may be a thread of Swift's pool, and waits for no opening.
         private let reference = Mutex<WeakReference<RealmCoordinator>?>(nil)
 
@@ -21,9 +22,32 @@ final class RealmRegistry: Sendable {
         func note(_ coordinator: RealmCoordinator) { reference.withLock { $0 = WeakReference(coordinator) } }
     }
 
-    /// Held while a file is opened, replaced or deleted, whatever name is used for it.
+    /// Held while a file is opened, replaced or deleted: by one path of it, or by any.
     private final class Gate: Sendable {
-        let lock = Mutex(())
+        private let lock = Mutex(())
+        /// The thread that has it, 0 for none.
+        private let holder = Atomic<UInt>(0)
+
+        /// Runs what opens, replaces or deletes a file while nobody else does.
+        ///
+        /// - Throws: `alreadyOpen` within such a call on the same thread, as in a block of the program that decides whether to compact the
+        ///   file: it would wait for itself.
+        func pass<Result: Sendable>(to path: String, _ body: () throws -> Result) throws -> Result {
+            let thread = UInt(crealm_thread_word())
+            if holder.load(ordering: .relaxed) == thread {
+                throw Realm.Error(
+                    .alreadyOpen,
+                    "The realm at path '\(path)' is just being opened, replaced or deleted by the caller: do that "
+                        + "behind it.",
+                    fileURL: URL(fileURLWithPath: path)
+                )
+            }
+            return try lock.withLock { _ in
+                holder.store(thread, ordering: .relaxed)
+                defer { holder.store(0, ordering: .relaxed) }
+                return try body()
+            }
+        }
     }
 
     private struct State {
@@ -89,7 +113,7 @@ final class RealmRegistry: Sendable {
     ) throws -> RealmCoordinator? {
         try withSlot(at: settings.path) { slot in
             if let coordinator = slot.coordinator, !coordinator.isForsaken,
-                !isClosedToBeCompacted(coordinator, settings, configuration)
+                try !isClosedToBeCompacted(coordinator, settings, configuration)
             {
                 guard settings.isReadOnly || !coordinator.isReadOnly else {
                     throw Realm.Error(
@@ -121,13 +145,15 @@ final class RealmRegistry: Sendable {
 
     /// Runs what deletes or replaces a file while nobody can open it, given whether it is open.
     ///
+    /// Throws `alreadyOpen` within such a call, or an opening, on the same thread.
+    ///
     /// The life of a file that nobody needs ends before, whoever still holds what was reached from its realms. What reads a version yet, for
     /// an observer, does so in the file that is deleted; one that is replaced must be closed.
     func whileClosed<Result: Sendable>(
         at path: String,
         toReplace isReplaced: Bool = false,
         _ body: (_ isOpen: Bool) throws -> Result
-    ) rethrows -> Result {
+    ) throws -> Result {
         try withSlot(at: path) { slot in
             try alone(with: path) {
                 let users = users(ofFileAt: path, slot.coordinator)
@@ -161,11 +187,11 @@ final class RealmRegistry: Sendable {
         _ coordinator: RealmCoordinator,
         _ settings: OpenSettings,
         _ configuration: Realm.Configuration
-    ) -> Bool {
+    ) throws -> Bool {
         guard configuration.shouldCompactOnLaunch != nil, !coordinator.isTemporary, coordinator.isLeft else {
             return false
         }
-        return alone(with: settings.path) {
+        return try alone(with: settings.path) {
             let users = users(ofFileAt: settings.path, coordinator)
             if isOpen(users) { return coordinator.isEnded }
             // One that somebody reads yet is not compacted.
@@ -196,7 +222,7 @@ final class RealmRegistry: Sendable {
     }
 
     /// Runs what opens, replaces or deletes a file while nobody else does so by another name of it.
-    private func alone<Result: Sendable>(with path: String, _ body: () throws -> Result) rethrows -> Result {
+    private func alone<Result: Sendable>(with path: String, _ body: () throws -> Result) throws -> Result {
         while true {
             guard let identity = FileIdentity.ofFile(at: path) else { return try body() }
             let gate = state.withLock { state in
@@ -210,7 +236,7 @@ final class RealmRegistry: Sendable {
                     if state.gates[identity]?.userCount == 0 { state.gates[identity] = nil }
                 }
             }
-            let result: Result? = try gate.lock.withLock { _ in
+            let result: Result? = try gate.pass(to: path) { () throws -> Result? in
                 // Whoever was before may have replaced it.
                 guard FileIdentity.ofFile(at: path) == identity else { return nil }
                 return try body()
@@ -257,10 +283,10 @@ final class RealmRegistry: Sendable {
     private func withSlot<Result: Sendable>(
         at path: String,
         _ body: (Slot) throws -> Result
-    ) rethrows -> Result {
+    ) throws -> Result {
         let slot = takeSlot(at: TextKey(path))
         defer { giveBackSlot(at: TextKey(path)) }
-        return try slot.opening.withLock { _ in try body(slot) }
+        return try slot.opening.pass(to: path) { try body(slot) }
     }
 
     /// The slot of a path, which stays until it is given back.

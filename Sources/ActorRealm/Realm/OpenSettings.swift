@@ -19,15 +19,7 @@ struct OpenSettings: Sendable {
         func invalid(_ message: String) -> Realm.Error {
             Realm.Error(.invalidInput, message, fileURL: configuration.fileURL)
         }
-        if let name = configuration.inMemoryIdentifier {
-            path = TemporaryFiles.stem(for: name)
-            isTemporary = true
-        } else if let url = configuration.fileURL {
-            path = try Self.checkedPath(of: url, "The `fileURL` of a configuration")
-            isTemporary = false
-        } else {
-            throw invalid("A configuration needs a `fileURL` or an `inMemoryIdentifier`.")
-        }
+        (path, isTemporary) = try Self.place(of: configuration)
         if let key = configuration.encryptionKey {
             guard key.count == 64 else { throw invalid("Encryption key must be exactly 64 bytes long.") }
             throw invalid("Encrypted realms are not supported by this build.")
@@ -64,6 +56,15 @@ struct OpenSettings: Sendable {
             options.log = log
         }
         self.options = options
+    }
+
+    /// Which file a configuration means, whatever it says of how to open it.
+    static func place(of configuration: Realm.Configuration) throws(Realm.Error) -> (path: String, isTemporary: Bool) {
+        if let name = configuration.inMemoryIdentifier { return (TemporaryFiles.stem(for: name), true) }
+        guard let url = configuration.fileURL else {
+            throw Realm.Error(.invalidInput, "A configuration needs a `fileURL` or an `inMemoryIdentifier`.")
+        }
+        return (try checkedPath(of: url, "The `fileURL` of a configuration"), false)
     }
 
     /// The path of a file URL.

@@ -1,11 +1,11 @@
 import Foundation
 
 extension Realm {
-    /// Whether the file of a configuration exists.
+    /// Whether the file of a configuration exists, also where the configuration cannot be opened.
     public static func fileExists(for config: Configuration) -> Bool {
-        guard let settings = try? OpenSettings(config) else { return false }
-        if settings.isTemporary { return RealmRegistry.shared.existing(at: settings.path) != nil }
-        return FileManager.default.fileExists(atPath: settings.path)
+        guard let place = try? OpenSettings.place(of: config) else { return false }
+        if place.isTemporary { return RealmRegistry.shared.existing(at: place.path) != nil }
+        return FileManager.default.fileExists(atPath: place.path)
     }
 
     /// Deletes the files of a configuration.
@@ -18,7 +18,7 @@ extension Realm {
     ///   deleted.
     @discardableResult
     public static func deleteFiles(for config: Configuration) throws -> Bool {
-        let path = try OpenSettings(config).path
+        let path = try OpenSettings.place(of: config).path
         return try RealmRegistry.shared.whileClosed(at: path) { isOpen in
             if isOpen { throw Realm.Error.needed(at: path, for: config) }
             return try OpenSettings.removeFiles(at: path)

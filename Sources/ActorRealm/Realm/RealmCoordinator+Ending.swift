@@ -11,9 +11,7 @@ extension RealmCoordinator {
     /// A program closed a realm of this file.
     func realmWasClosed() {
         guard isTemporary else { return endLogUnlessNeeded() }
-        let coordinator = WeakReference(self)
-        // Whoever lets go of a version may have been the last to use the file, or leave pages that only he read.
-        file.callWhenVersionIsFreed { coordinator.object?.lookWhetherUsed() }
+        lookWhenVersionIsFreed()
         // At once, so that the next opening begins the next life.
         _ = endUnlessUsed()
         lookWhetherUsed()
@@ -31,6 +29,12 @@ extension RealmCoordinator {
         file.closeLogUnlessWritten()
     }
 
+    /// Whoever lets go of a version may have been the last to use the file, or leave pages that only he read.
+    private func lookWhenVersionIsFreed() {
+        let coordinator = WeakReference(self)
+        file.callWhenVersionIsFreed { coordinator.object?.lookWhetherUsed() }
+    }
+
     private func lookWhetherUsed() {
         let coordinator = WeakReference(self)
         space.perform { coordinator.object?.giveBackIfUnused() }
@@ -41,12 +45,12 @@ extension RealmCoordinator {
         // The lock that this copy of the queue may have is the parent's, as the pages are.
         guard file.isOfThisProcess else { return }
         if !isEnded {
-            switch endUnlessUsed() {
-            // The next one that is closed looks again.
-            case nil: return file.callWhenVersionIsFreed(nil)
-            case false?: return
-            case true?: break
-            }
+            // While a realm is open nobody is asked to look: the next one that is closed is, also while this one looks.
+            file.callWhenVersionIsFreed(nil)
+            guard let hasEnded = endUnlessUsed() else { return }
+            lookWhenVersionIsFreed()
+            // The last may have let go of a version before that.
+            if !hasEnded, endUnlessUsed() != true { return }
         }
         if !file.hasEnded {
             guard let turn = try? writes.acquireWaiting() else { return }

@@ -378,6 +378,8 @@ final class RealmRegistry: Sendable {
                 if !settings.isReadOnly { temporary = try TemporaryFiles.make(stem: path) }
                 path = temporary?.path ?? TemporaryFiles.newPath(stem: path)
             }
+            // What cannot be removed now is in nobody's way.
+            if !settings.isTemporary, !settings.isReadOnly { _ = try? StorageFile.removeUnfinished(at: path) }
             let file = try openCompacted(path, settings, configuration, createsFile: createsFile)
             if let temporary, !temporary.isOpen(as: file) {
                 throw StorageError(.io, "The file of an in-memory realm was replaced", path: path)

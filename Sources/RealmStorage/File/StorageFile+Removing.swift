@@ -1,15 +1,16 @@
 import Glibc
 
 extension StorageFile {
-    /// Deletes the files of a realm: its log, its lock file, and the realm itself.
+    /// Deletes the files of a realm: a copy that a kill has left unfinished, its log, its lock file, and the realm itself.
     ///
     /// - Returns: Whether there were any.
-    /// - Throws: `permissionDenied` or `io` where the realm or its log cannot be deleted.
+    /// - Throws: `permissionDenied` or `io` where one that holds data cannot be deleted.
     @discardableResult
     package static func removeFiles(ofRealmAt path: String) throws(StorageError) -> Bool {
+        var removed = try removeUnfinished(at: path)
         // A log that a kill leaves without its realm would be another file's for the next one of that name, and a realm without its log
         // is refused, as it should be.
-        var removed = try removeLog(ofRealmAt: path)
+        if try removeLog(ofRealmAt: path) { removed = true }
         // Before the realm: whoever opens one that others make there at this moment has the same lock file as they. One that stays
         // does no harm, and whatever else stands at its name stays.
         if removeLockFile(ofRealmAt: path) { removed = true }

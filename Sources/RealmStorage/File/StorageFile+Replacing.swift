@@ -38,6 +38,14 @@ extension StorageFile {
         _ fill: (StorageFile) throws -> Void
     ) throws -> (fileID: UInt64, version: UInt64) {
         let temporary = temporaryPath(for: path)
+        if isFile(temporary), isOpenAnywhere(path: temporary) {
+            throw StorageError(
+                .exists,
+                "A realm that is open, or whose lock file cannot be read, has the name of a new file until that is complete: close it, or "
+                    + "give it another name",
+                path: temporary
+            )
+        }
         // What an attempt that was interrupted has left.
         unlink(temporary)
         removeLockFile(ofRealmAt: temporary)
@@ -78,6 +86,38 @@ extension StorageFile {
             )
         }
         return result
+    }
+
+    /// Removes what a process has left that was killed while it made a file at a path, with its claim.
+    ///
+    /// Without a claim a file of that name is the program's own, and so is one that somebody has open.
+    ///
+    /// - Returns: Whether there was an unfinished file.
+    /// - Throws: `StorageError` where it cannot be removed.
+    @discardableResult
+    package static func removeUnfinished(at path: String) throws(StorageError) -> Bool {
+        let temporary = temporaryPath(for: path)
+        guard isFile(temporary), isFile(temporary + ".claim") else { return false }
+        do {
+            return try whileAlone(building: path, waits: false) { () throws -> Bool in
+                if isOpenAnywhere(path: temporary) { return false }
+                let isRemoved = try remove(temporary, "Cannot delete an unfinished realm file")
+                removeLockFile(ofRealmAt: temporary)
+                return isRemoved
+            }
+        } catch let error as StorageError {
+            // It is just being made.
+            if error.code == .alreadyOpen { return false }
+            throw error
+        } catch {
+            throw StorageError(.io, "\(error)", path: path)
+        }
+    }
+
+    /// Whether a name is a file's, and not a folder's or a link's.
+    private static func isFile(_ path: String) -> Bool {
+        var status = Glibc.stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
     /// Has those use the new file who may use the one whose place it takes, if there is one.

@@ -125,6 +125,26 @@ class Everything: Object {
 class Place: Object {
     @Persisted var everything: Everything?
 }
+
+class Mooring: Object {
+    @Persisted(primaryKey: true) var id: Even? = nil
+    @Persisted(indexed: true) var berth: Even? = nil
+    @Persisted(indexed: true) var second: Even? = Even(persistedValue: 2)
+    @Persisted(wrappedValue: nil, indexed: true) var third: Even?
+    @Persisted(indexed: true) var fourth: Even?
+    @Persisted(indexed: true) var fifth: Even = Even(persistedValue: 4)!
+    // Beyond RealmSwift.
+    @Persisted(unique: true) var number: Even?
+    @Persisted(unique: true) var turn: Even? = nil
+    @Persisted(indexed: true, unique: true) var watch: Even
+    @Persisted(indexed: true, unique: true) var round: Even? = nil
+}
+class Twig: EmbeddedObject {
+    @Persisted var name = ""
+    @Persisted var length = 0
+    override class func ignoredProperties() -> [String] { ["length"] }
+    override class func indexedProperties() -> [String] { ["name"] }
+}
 class PlaceProjection: Projection<Place>, ObjectKeyIdentifiable {
     @Projected(\Place.everything?.string) var title
     @Projected(\Place.everything) var everything

@@ -27,6 +27,12 @@ class Named: Object {
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
+class Jotted: Object {
+    @Persisted var note: AnyRealmValue
+    override class func indexedProperties() -> [String] { ["note"] }
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 @Suite struct IntrospectionTests {
     @Test func `the schema names classes and properties`() throws {
         let schema = try memoryRealm().schema
@@ -66,6 +72,15 @@ class Named: Object {
         let realm = try memoryRealm([Named.self])
         try realm.write { realm.create(Named.self, value: ["code": "a", "group": 4] as [String: Any]) }
         #expect(realm.object(ofType: Named.self, forPrimaryKey: "a")?.group == 4)
+    }
+
+    @Test func `a value of any kind among the indexed properties is found without an index`() throws {
+        let realm = try memoryRealm([Jotted.self])
+        try realm.write {
+            for number in 0..<3 { realm.create(Jotted.self, value: ["note": number]) }
+        }
+        #expect(realm.objects(Jotted.self).filter("note == 2").count == 1)
+        #expect(realm.schema["Jotted"]?["note"]?.isIndexed == false)
     }
 
     @Test func `mapped names are those of the file, and the program's names work everywhere`() throws {

@@ -21,7 +21,63 @@ extension ObjectChange where T: Chore {
 
 @Suite("Changes of objects", .timeLimit(.minutes(60)))
 struct ObjectChangesTests {
+    /// A class as one release declares it, and a later one, with a property in its middle that the file has last.
+    class Before: Object {
+        @Persisted(primaryKey: true) var id: Int
+        @Persisted var name = ""
+        override class func _realmObjectName() -> String? { "Crate" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    }
+    class After: Object {
+        @Persisted(primaryKey: true) var id: Int
+        @Persisted(originProperty: "next") var previous: LinkingObjects<After>
+        @Persisted var added = 0
+        @Persisted var name = ""
+        @Persisted var next: After?
+        override class func _realmObjectName() -> String? { "Crate" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    }
+
     let file = ObservedFile()
+
+    @Test("properties come in the order of the class, also where the file has another, and what is computed last")
+    @MainActor func order() async throws {
+        func configuration(_ type: Object.Type, _ version: UInt64) -> Realm.Configuration {
+            var configuration = file.configuration
+            configuration.objectTypes = [type]
+            configuration.schemaVersion = version
+            return configuration
+        }
+        do {
+            let realm = try await Realm(configuration: configuration(Before.self, 1))
+            try realm.write { realm.add(Before(value: ["id": 1, "name": "a"] as [String: Any])) }
+            realm.close()
+        }
+        let realm = try await Realm(configuration: configuration(After.self, 2))
+        let crate = try #require(realm.objects(After.self).first)
+        let other = After()
+        try realm.write {
+            other.id = 2
+            other.next = crate
+            realm.add(other)
+        }
+        var plain = crate.changes().makeAsyncIterator()
+        var named = crate.changes(keyPaths: ["previous.name", "name", "added"]).makeAsyncIterator()
+        try realm.write {
+            crate.name = "b"
+            crate.added = 1
+            other.name = "c"
+        }
+        guard case .change(_, let all)? = await plain.next(isolation: MainActor.shared),
+            case .change(_, let some)? = await named.next(isolation: MainActor.shared)
+        else {
+            Issue.record("no change")
+            return
+        }
+        #expect(all.map(\.name) == ["added", "name"])
+        #expect(some.map(\.name) == ["added", "name", "previous"])
+        realm.close()
+    }
 
     @Test("a change names the properties that were written, with their values before and after")
     func oldAndNewValues() async throws {

@@ -69,6 +69,67 @@ struct FoundationValueTests {
             #expect(logs.filter("missing == %@", NSNull()).count == 1)
         }
     }
+
+    @Test("decimals are compared with numbers of every type")
+    func decimals() throws {
+        try file.inWrite { realm in
+            let log = Log()
+            (log.price, log.weight, log.ratio, log.anything) = ("1.1", 1.1, 1.1, .double(1.5))
+            realm.add(log)
+            let logs = realm.objects(Log.self)
+            func check(_ expected: [(String, Int)], _ argument: Any) throws {
+                for (format, count) in expected {
+                    let found = try logs.filter(RealmPredicate(parsing: format, argument)).count
+                    #expect(found == count, "\(format) with \(argument), a \(type(of: argument))")
+                }
+            }
+            let fraction = try #require(Decimal(string: "1.1"))
+            let below = try #require(Decimal(string: "-1.5"))
+            let above = try #require(Decimal(string: "-0.5"))
+            let lower = try #require(Decimal(string: "2.9"))
+            let whole = Decimal(3)
+            for argument in [fraction, NSDecimalNumber(decimal: fraction)] as [Any] {
+                try check(
+                    [
+                        ("price == %@", 1), ("weight == %@", 1), ("weight > %@", 0), ("weight <= %@", 1),
+                        ("ratio == %@", 1), ("ratio != %@", 0), ("anything > %@", 1), ("number == %@", 0),
+                        ("number != %@", 1), ("number > %@", 1), ("number >= %@", 1), ("number < %@", 0),
+                        ("number <= %@", 0),
+                    ],
+                    argument
+                )
+                try check([("price IN %@", 1), ("weight IN %@", 1), ("ratio IN %@", 1)], [argument])
+                try check([("number IN %@", 0)], [argument])
+            }
+            for argument in [whole, NSDecimalNumber(decimal: whole)] as [Any] {
+                try check(
+                    [
+                        ("number == %@", 1), ("number != %@", 0), ("number > %@", 0), ("number >= %@", 1),
+                        ("weight < %@", 1), ("ratio > %@", 0),
+                    ],
+                    argument
+                )
+                try check([("number IN %@", 1)], [argument])
+            }
+            try check([("number BETWEEN %@", 1), ("weight BETWEEN %@", 0)], [lower, Decimal(4)])
+            log.number = -1
+            try check([("number > %@", 1), ("number <= %@", 0), ("number < %@", 0)], below)
+            try check([("number < %@", 1), ("number == %@", 0)], above)
+            try check([("number < %@", 0), ("number != %@", 1), ("weight == %@", 0)], Decimal.nan)
+        }
+    }
+
+    @Test("decimals are stored where a number with a fraction or any value is")
+    func storedDecimals() throws {
+        try file.inWrite { realm in
+            let fraction = try #require(Decimal(string: "1.1"))
+            let log = try realm.insert(
+                Log.self,
+                value: ["weight": fraction, "ratio": fraction, "anything": fraction] as [String: Any]
+            )
+            #expect(log.weight == 1.1 && log.ratio == 1.1 && log.anything == .decimal128("1.1"))
+        }
+    }
 }
 
 class Log: Object {
@@ -80,4 +141,6 @@ class Log: Object {
     @Persisted var number = 3
     @Persisted var missing: Int?
     @Persisted var anything: AnyRealmValue
+    @Persisted var weight: Double
+    @Persisted var ratio: Float
 }

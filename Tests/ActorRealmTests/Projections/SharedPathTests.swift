@@ -44,6 +44,23 @@ struct SharedPathTests {
         #expect(found == [["second: two"], ["first: two"], ["first: two", "second: two"], ["second: two"]])
     }
 
+    @Test("are told in the order of the projection")
+    func order() async throws {
+        let worker = try await Worker(file.configuration)
+        try await worker.add(1, "one")
+        let found = try await worker.with { worker, realm in
+            let chore = try #require(realm.objects(Twice.self).first)
+            var iterator = chore.changes(keyPaths: [\.third, \.second, \.first]).makeAsyncIterator()
+            try await realm.asyncWrite {
+                let chore = realm.objects(Chore.self).first
+                chore?.name = "two"
+                chore?.priority = 7
+            }
+            return told(await iterator.next())
+        }
+        #expect(found == ["first: two", "second: two", "third: 7"])
+    }
+
     @Test("are told with a value where that has one, beside a collection")
     func values() async throws {
         let worker = try await Worker(file.configuration)

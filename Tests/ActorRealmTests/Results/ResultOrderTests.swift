@@ -54,6 +54,11 @@ import Testing
         }
         #expect(Array(object.ints.sorted()) == [1, 2, 3, 3] && Array(object.ints.distinct()) == [3, 1, 2])
         #expect(Array(object.strings.sorted(ascending: false)) == ["b", "b", "a", nil])
+        #expect(Array(object.ints.sorted(byKeyPath: "self", ascending: false)) == [3, 3, 2, 1])
+        #expect(Array(object.ints.distinct(by: ["self"])) == [3, 1, 2])
+        #expect(object.ints.sum(ofProperty: "self") as Int == 9)
+        #expect(object.ints.value(forKeyPath: "@sum") as? Int == 9)
+        #expect(object.ints.value(forKeyPath: "@sum.self") as? Int == 9)
         #expect(object.ints.min() == 1 && object.ints.max() == 3 && object.ints.sum() == 9)
         #expect(object.ints.average() as Double? == 2.25)
         #expect(object.dates.min() == Date(timeIntervalSince1970: 2) && object.dates.max() == object.dates.first)
@@ -100,5 +105,31 @@ import Testing
             _ = try memoryRealm().objects(AllTypes.self).average(ofProperty: "date") as Double?
         }
         check(date, "Operation 'average' not supported for")
+    }
+
+    @Test func `values have no property to order, to compare or to add up`() async {
+        let sort = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try memoryRealm()
+            _ = try realm.write { realm.create(Scalars.self, value: ["ints": [2, 1]]) }.ints.sorted(byKeyPath: "oops")
+        }
+        check(sort, "Cannot sort on key path 'oops'")
+        let second = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try memoryRealm()
+            let ints = try realm.write { realm.create(Scalars.self, value: ["ints": [2, 1]]) }.ints
+            let oops = ActorRealm.SortDescriptor(keyPath: "oops")
+            _ = ints.sorted(by: [ActorRealm.SortDescriptor(keyPath: "self"), oops])
+        }
+        check(second, "Cannot sort on key path 'oops'")
+        let distinct = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try memoryRealm()
+            _ = try realm.write { realm.create(Scalars.self, value: ["ints": [2, 1]]) }.ints.distinct(by: ["oops"])
+        }
+        check(distinct, "Cannot distinct on key path 'oops'")
+        let sum = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try memoryRealm()
+            let ints = try realm.write { realm.create(Scalars.self, value: ["ints": [2, 1]]) }.ints
+            _ = ints.sum(ofProperty: "oops") as Int
+        }
+        check(sum, "Invalid property name 'oops': the elements are values")
     }
 }

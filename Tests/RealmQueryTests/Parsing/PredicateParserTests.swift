@@ -131,6 +131,52 @@ struct PredicateParserTests {
         )
     }
 
+    static let behindDots: [(text: String, arguments: [String], meaning: String)] = [
+        (
+            "SUBQUERY(%K, $d, $d.%K == %@).@count > 0", ["dogs", "owner.name", "x"],
+            "SUBQUERY(dogs, $d, $d.owner.name == 'x').@count > 0"
+        ),
+        ("ANY dogs.%K == %@", ["age", "x"], "ANY dogs.age == 'x'"),
+        ("%K.%K == %@", ["owner", "name", "x"], "owner.name == 'x'"),
+        ("SELF.%K == 1", ["age"], "age == 1"),
+        ("dogs.%K.@count > 0 SORT(owner.%K)", ["tags", "name"], "dogs.tags.@count > 0 SORT(owner.name)"),
+        ("map[%@].%K == 1", ["k", "age"], "map['k'].age == 1"),
+    ]
+
+    @Test("A key path that is an argument stands behind a dot, too", arguments: behindDots.indices)
+    func keyPathsBehindDots(_ index: Int) throws {
+        let (text, arguments, meaning) = Self.behindDots[index]
+        let parsed = try ParsedQuery.parse(text, arguments: arguments.map { .string($0) })
+        let plain = try ParsedQuery.parse(meaning)
+        #expect(parsed.predicate == plain.predicate && parsed.clauses == plain.clauses, "\(text)")
+    }
+
+    @Test("A key path behind a dot is a text with names in it", arguments: [PredicateValue.int(1), .string("")])
+    func noKeyPaths(_ argument: PredicateValue) {
+        #expect(throws: PredicateParseError.self) {
+            try Predicate.parse("owner.%K == 1", arguments: [argument])
+        }
+    }
+
+    @Test("A key path behind dots counts as the steps that it has")
+    func longKeyPaths() throws {
+        let half = Array(repeating: "next", count: PredicateLimits.pathStepCount / 2).joined(separator: ".")
+        _ = try Predicate.parse("%K.%K == 1", arguments: [.string(half), .string(half)])
+        #expect(throws: PredicateParseError.self) {
+            try Predicate.parse("%K.%K.%K == 1", arguments: [.string(half), .string(half), .string("next.next")])
+        }
+    }
+
+    @Test("The place in a list is an argument, too", arguments: ["%d", "%@"])
+    func indices(_ placeholder: String) throws {
+        let parsed = try Predicate.parse("mixed[\(placeholder)] == 1", arguments: [.int(2)])
+        let plain = try Predicate.parse("mixed[2] == 1")
+        #expect(parsed == plain)
+        #expect(throws: PredicateParseError.self) {
+            try Predicate.parse("mixed[\(placeholder)] == 1", arguments: [.int(-1)])
+        }
+    }
+
     static let refused: [(String, Int)] = [
         ("", 0), ("   ", 3), ("age", 3), ("age ==", 6), ("age == 3 AND", 12), ("(age == 3", 9), ("age == 3)", 8),
         ("age == 'x", 7), ("age MATCHES 'x'", 4), ("age == 3 b", 9), ("age ==[x] 3", 7), ("age ? 3", 4), ("== 3", 0),

@@ -30,6 +30,8 @@ class Address: EmbeddedObject {
     @Persisted var street: String
     @Persisted var city: String?
     @Persisted var resident: Person?
+
+    override class func ignoredProperties() -> [String] { [] }
 }
 
 class Dog: Object, ObjectKeyIdentifiable {

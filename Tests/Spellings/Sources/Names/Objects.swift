@@ -72,6 +72,7 @@ extension Names {
         ) {
             expect(String?.self, Owner.primaryKey())
             expect([String].self, Owner.ignoredProperties())
+            expect([String].self, Address.ignoredProperties())
             expect([String].self, Owner.indexedProperties())
             expect([String: String].self, Owner.propertiesMapping())
             expect(String.self, Owner.className())

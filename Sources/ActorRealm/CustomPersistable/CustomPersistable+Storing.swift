@@ -151,7 +151,12 @@ extension _CustomPersistable {
     public func hash(into hasher: inout Hasher) { PersistedType._customHash(persistableValue, into: &hasher) }
 }
 
-extension Persisted where Value: _CustomPersistable, Value.PersistedType: _PrimaryKey {
+/// A type of the program's own, or an optional one: it is a key or has an index where what is stored can be or have one.
+public protocol _CustomStored {}
+
+extension Optional: _CustomStored where Wrapped: _CustomPersistable {}
+
+extension Persisted where Value: _CustomStored, Value.PersistedType: _PrimaryKey {
     /// Declares the primary key, which starts at its type's default.
     public init(primaryKey: Bool) { self.init(declared: primaryKey ? PersistedKey.primaryKey : 0) }
 
@@ -161,7 +166,7 @@ extension Persisted where Value: _CustomPersistable, Value.PersistedType: _Prima
     }
 }
 
-extension Persisted where Value: _CustomPersistable, Value.PersistedType: _Indexable {
+extension Persisted where Value: _CustomStored, Value.PersistedType: _Indexable {
     /// Declares a property with an index.
     public init(indexed: Bool) { self.init(declared: indexed ? PersistedKey.indexed : 0) }
 
@@ -169,24 +174,23 @@ extension Persisted where Value: _CustomPersistable, Value.PersistedType: _Index
     public init(wrappedValue: @autoclosure () -> Value, indexed: Bool) {
         self.init(key: indexed ? PersistedKey.indexed : 0, value: wrappedValue())
     }
-}
 
-extension Persisted
-where
-    Value: OptionalProtocol,
-    Value.Wrapped: _CustomPersistable,
-    Value.Wrapped.PersistedType: _PrimaryKey
-{
-    /// Declares the primary key, which starts as nil.
-    public init(primaryKey: Bool) { self.init(declared: primaryKey ? PersistedKey.primaryKey : 0) }
-}
+    /// Declares a property of which no two objects may have the same stored value, nil excepted; it has an index.
+    public init(unique: Bool) { self.init(declared: unique ? PersistedKey.unique : 0) }
 
-extension Persisted
-where
-    Value: OptionalProtocol,
-    Value.Wrapped: _CustomPersistable,
-    Value.Wrapped.PersistedType: _Indexable
-{
-    /// Declares a property with an index, which starts as nil.
-    public init(indexed: Bool) { self.init(declared: indexed ? PersistedKey.indexed : 0) }
+    /// Declares a property with an index, of which no two objects may have the same stored value where it is unique.
+    public init(indexed: Bool, unique: Bool) {
+        self.init(declared: unique ? PersistedKey.unique : indexed ? PersistedKey.indexed : 0)
+    }
+
+    /// Declares a property with a default value, of which no two objects may have the same stored value.
+    public init(wrappedValue: @autoclosure () -> Value, unique: Bool) {
+        self.init(key: unique ? PersistedKey.unique : 0, value: wrappedValue())
+    }
+
+    /// Declares a property with an index and a default value, of which no two objects may have the same stored value where
+    /// it is unique.
+    public init(wrappedValue: @autoclosure () -> Value, indexed: Bool, unique: Bool) {
+        self.init(key: unique ? PersistedKey.unique : indexed ? PersistedKey.indexed : 0, value: wrappedValue())
+    }
 }

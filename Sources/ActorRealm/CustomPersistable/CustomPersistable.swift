@@ -33,7 +33,7 @@ public protocol FailableCustomPersistable: _CustomPersistable {
 }
 
 /// What `CustomPersistable` and `FailableCustomPersistable` have in common; conform to one of them.
-public protocol _CustomPersistable: _Scalar, _RealmCollectionValueInsideOptional
+public protocol _CustomPersistable: _Scalar, _CustomStored, _RealmCollectionValueInsideOptional
 where PersistedType: _CustomPersistedType {
     // Declared again, so that the initializer of a type tells it.
     /// What is stored: any type that is kept in one column, or an embedded object.

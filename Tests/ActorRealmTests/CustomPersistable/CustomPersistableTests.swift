@@ -59,6 +59,13 @@ struct Place: CustomPersistable {
     var persistableValue: PlaceRow { PlaceRow(value: ["latitude": latitude, "longitude": longitude]) }
 }
 
+class TaggedSlot: Object {
+    @Persisted(primaryKey: true) var tag: Tag? = nil
+    @Persisted(indexed: true) var kind: Tag? = Tag("a")
+    @Persisted(unique: true) var even: Even? = nil
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 class Station: Object {
     @Persisted(primaryKey: true) var tag: Tag
     @Persisted(indexed: true) var kind: Tag?
@@ -226,6 +233,28 @@ class EvenStation: Object {
         #expect(all.sorted(by: \.temperature, ascending: false).first?.tag.text == "t9")
         #expect(all.max(of: \.temperature) == Celsius(9) && all.sum(of: \.temperature).degrees == 45)
         #expect(all.sectioned(by: \.kind).allKeys.map { $0?.text } == [nil, "even"])
+    }
+
+    @Test func `an optional one with a default is a key, indexed or unique as one without`() throws {
+        let realm = try memoryRealm([TaggedSlot.self])
+        let schema = try #require(realm.schema["TaggedSlot"])
+        #expect(schema.primaryKeyProperty?.name == "tag" && schema["kind"]?.isIndexed == true)
+        #expect(schema["even"]?.isUnique == true && schema["even"]?.isOptional == true)
+        func slot(_ tag: String, _ number: Int) -> TaggedSlot {
+            let slot = TaggedSlot()
+            slot.tag = Tag(tag)
+            slot.even = Even(persistedValue: number)
+            return slot
+        }
+        try realm.write {
+            try realm.insert(TaggedSlot())
+            try realm.insert(slot("x", 2))
+            #expect(throws: Realm.Error.self) { try realm.insert(slot("y", 2)) }
+            #expect(throws: Realm.Error.self) { try realm.insert(slot("x", 4)) }
+        }
+        let all = realm.objects(TaggedSlot.self)
+        #expect(all.count == 2 && all.filter("kind == %@", Tag("a")).count == 2)
+        #expect(all.filter("even == %@", Even(persistedValue: 2) as Any).first?.tag == Tag("x"))
     }
 
     @Test func `a type without equality of its own has that of what is stored`() {

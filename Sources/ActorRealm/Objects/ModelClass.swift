@@ -105,8 +105,8 @@ final class ModelClass: Sendable {
 
         let mapping = type.propertiesMapping()
         let primaryKeyName = (type as? Object.Type)?.primaryKey()
-        let indexedNames = Set((type as? Object.Type)?.indexedProperties() ?? [])
-        let ignoredNames = Set((type as? Object.Type)?.ignoredProperties() ?? [])
+        let indexedNames = Set(type.indexedProperties())
+        let ignoredNames = Set(type.ignoredProperties())
         var properties: [ModelProperty] = []
         var others = 0
         var instance: ObjectBase?

@@ -23,14 +23,6 @@ nonisolated open class Object: ObjectBase {
     /// The name of the primary key property of classes that do not mark one with `@Persisted(primaryKey:)`.
     open class func primaryKey() -> String? { nil }
 
-    /// The names of properties to index, beside those marked with `@Persisted(indexed:)`.
-    open class func indexedProperties() -> [String] { [] }
-
     /// The indexes over several properties, in addition to those of single ones.
     open class func compoundIndexes() -> [CompoundIndex] { [] }
-
-    /// The names of properties that are not stored.
-    ///
-    /// Properties without `@Persisted` never are.
-    open class func ignoredProperties() -> [String] { [] }
 }

@@ -48,6 +48,14 @@ nonisolated open class ObjectBase {
     /// Property names mapped to the names that stand in the file, for those that differ.
     open class func propertiesMapping() -> [String: String] { [:] }
 
+    /// The names of properties to index, beside those marked with `@Persisted(indexed:)`.
+    open class func indexedProperties() -> [String] { [] }
+
+    /// The names of properties that are not stored.
+    ///
+    /// Properties without `@Persisted` never are.
+    open class func ignoredProperties() -> [String] { [] }
+
     /// Whether the class takes part in schemas that name no object types.
     open class func shouldIncludeInDefaultSchema() -> Bool { true }
 

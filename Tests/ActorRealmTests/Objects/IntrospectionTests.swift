@@ -27,6 +27,14 @@ class Named: Object {
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
+class NamedPart: EmbeddedObject {
+    @Persisted var group: Int
+    @Persisted var secret = 3
+    override class func indexedProperties() -> [String] { ["group"] }
+    override class func ignoredProperties() -> [String] { ["secret"] }
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
 class Jotted: Object {
     @Persisted var note: AnyRealmValue
     override class func indexedProperties() -> [String] { ["note"] }
@@ -72,6 +80,11 @@ class Jotted: Object {
         let realm = try memoryRealm([Named.self])
         try realm.write { realm.create(Named.self, value: ["code": "a", "group": 4] as [String: Any]) }
         #expect(realm.object(ofType: Named.self, forPrimaryKey: "a")?.group == 4)
+    }
+
+    @Test func `an embedded class says what is not stored, and what is indexed`() {
+        let schema = NamedPart().objectSchema
+        #expect(schema.properties.map(\.name) == ["group"] && schema["group"]?.isIndexed == true)
     }
 
     @Test func `a value of any kind among the indexed properties is found without an index`() throws {

@@ -127,6 +127,9 @@ final class ModelClass: Sendable {
             let valueType = wrapperType.persistableType
             let wrapper = Unmanaged.passUnretained(sample).toOpaque() + offset
             let flags = valueType._wrapperFlags(at: wrapper)
+            let shape = valueType._shape
+            // RealmSwift has indexes of values of any kind by this name only. Here there are none, which changes no answer.
+            let isNamedIndexed = indexedNames.contains(name) && (shape.kind != .any || shape.collection != .none)
             properties.append(
                 ModelProperty(
                     name: name,
@@ -134,10 +137,9 @@ final class ModelClass: Sendable {
                     ordinal: properties.count,
                     offset: offset,
                     valueType: valueType,
-                    shape: valueType._shape,
+                    shape: shape,
                     isPrimaryKey: flags == PersistedKey.primaryKey || name == primaryKeyName,
-                    isIndexed: flags == PersistedKey.indexed || flags == PersistedKey.unique
-                        || indexedNames.contains(name),
+                    isIndexed: flags == PersistedKey.indexed || flags == PersistedKey.unique || isNamedIndexed,
                     isUnique: flags == PersistedKey.unique,
                     deleteRule: flags == PersistedKey.cascade
                         ? .cascade : flags == PersistedKey.deny ? .deny : .nullify,

@@ -49,6 +49,8 @@ nonisolated open class ObjectBase {
     open class func propertiesMapping() -> [String: String] { [:] }
 
     /// The names of properties to index, beside those marked with `@Persisted(indexed:)`.
+    ///
+    /// An `AnyRealmValue` may be among them, and gets no index.
     open class func indexedProperties() -> [String] { [] }
 
     /// The names of properties that are not stored.

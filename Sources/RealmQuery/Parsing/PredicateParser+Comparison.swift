@@ -178,18 +178,26 @@ extension PredicateParser {
         while true {
             if token.kind == .dot {
                 try advance()
-                steps.append(try step())
+                if token.kind == .placeholder(.keyPath) {
+                    let place = token.position
+                    let named = try argumentSteps()
+                    if named.isEmpty { throw failure("the argument for %K names no property", at: place) }
+                    steps += named
+                } else {
+                    steps.append(try step())
+                }
             } else if token.kind == .openBracket {
                 try advance()
                 switch token.kind {
                 case .string(let key): steps.append(.key(key))
                 case .int(let index) where index >= 0 && index <= Int.max: steps.append(.index(Int(index)))
                 case .escapedWord(let word) where word.lowercased() == "any": steps.append(.anyElement)
-                case .placeholder(.any):
-                    guard case .string(let key) = try argument() else {
-                        throw failure("the key of a dictionary is a string")
+                case .placeholder(.any), .placeholder(.integer):
+                    switch try argument() {
+                    case .string(let key) where token.kind == .placeholder(.any): steps.append(.key(key))
+                    case .int(let index) where index >= 0 && index <= Int.max: steps.append(.index(Int(index)))
+                    default: throw failure("the key of a dictionary is a string, the place in a list 0 or more")
                     }
-                    steps.append(.key(key))
                 default: throw failure("expected the key of a dictionary but found \(foundToken)")
                 }
                 try advance()
@@ -209,16 +217,23 @@ extension PredicateParser {
         if innermostVariable != nil {
             throw failure("inside SUBQUERY a path starts with \(innermostVariable ?? "")")
         }
+        var steps = try argumentSteps()
+        try remainingSteps(of: &steps, from: position)
+        return .path(PropertyPath(steps: steps))
+    }
+
+    /// The steps that stand in the argument for `%K`.
+    private mutating func argumentSteps() throws(PredicateParseError) -> [PropertyPath.Step] {
+        let position = token.position
         guard case .string(let text) = try argument() else {
             throw failure("the argument for %K must be a string", at: position)
         }
-        var path = PropertyPath(text)
-        guard path.steps.count <= PredicateLimits.pathStepCount else {
+        let steps = PropertyPath(text).steps
+        guard steps.count <= PredicateLimits.pathStepCount else {
             throw failure("a path has more than \(PredicateLimits.pathStepCount) steps", at: position)
         }
         try advance()
-        try remainingSteps(of: &path.steps, from: position)
-        return .path(path)
+        return steps
     }
 
     /// A list: `{1, 2, 3}`.

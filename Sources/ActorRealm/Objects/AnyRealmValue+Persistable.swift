@@ -266,6 +266,7 @@ extension AnyRealmValue: _Persistable {
         case let value as UUID: return .uuid(value)
         default: break
         }
+        if let decimal = ValueReader.decimal(value) { return .decimal128(decimal) }
         if let integer = ValueReader.integer(value) { return Int(exactly: integer).map { .int($0) } }
         if let entries = ValueReader.entries(of: value) {
             let dictionary = Map<String, AnyRealmValue>()

@@ -90,7 +90,7 @@ enum ValueReader {
         switch value {
         case let value as Double: return value
         case let value as Float: return Double(value)
-        default: return integer(value).map { Double($0) }
+        default: return integer(value).map { Double($0) } ?? decimal(value)?.number.double
         }
     }
 
@@ -102,9 +102,15 @@ enum ValueReader {
             let narrow = Float(value)
             // A value beyond the range of a Float would become infinite.
             return narrow.isInfinite && !value.isInfinite ? nil : narrow
-        default: return integer(value).map { Float($0) }
+        default:
+            if let whole = integer(value) { return Float(whole) }
+            guard let narrow = decimal(value)?.number.float, !narrow.isInfinite else { return nil }
+            return narrow
         }
     }
+
+    /// The number that Foundation's decimal is; nil for all other values.
+    static func decimal(_ value: Any) -> Decimal128? { (value as? Decimal).map { Decimal128($0) } }
 
     /// The values that a dictionary, array or object gives to the properties of a class, by declared ordinal.
     ///

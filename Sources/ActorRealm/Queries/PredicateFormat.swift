@@ -170,6 +170,7 @@ enum PredicateFormat {
             return .decimal(DecimalBytes(DecimalNumber(parsing: "\(integer)") ?? .notANumber))
         default: break
         }
+        if let decimal = ValueReader.decimal(argument) { return .decimal(DecimalBytes(decimal.number)) }
         if isElement, argument is any Sequence {
             throw QueryError("A list in a list cannot be used in a query.")
         }

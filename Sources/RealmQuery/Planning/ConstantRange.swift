@@ -1,3 +1,5 @@
+import RealmModel
+
 /// The ints, or the doubles, for which a comparison with a constant holds.
 struct ConstantRange<Bound: Comparable & Sendable>: Sendable {
     var lower: Bound
@@ -48,6 +50,30 @@ extension ConstantRange where Bound == Int64 {
             } else {
                 self.init(lower: value < -limit ? .min : Int64(value.rounded(.up)), upper: .max)
             }
+        default: self = .empty
+        }
+    }
+
+    /// The ints that compare so with a decimal, exactly.
+    init(_ operation: ComparisonOperator, _ value: DecimalNumber) {
+        guard let whole = value.integer, whole > .min || value.isWhole else {
+            // Beyond every int, or no number.
+            let limit: Double = value.isNaN ? .nan : value.isNegative ? -Double.infinity : .infinity
+            self.init(operation, limit)
+            return
+        }
+        if value.isWhole {
+            self.init(operation, whole)
+            return
+        }
+        // The number lies between two ints.
+        let below = value.isNegative ? whole - 1 : whole
+        switch operation {
+        case .less, .lessOrEqual: self.init(.lessOrEqual, below)
+        case .greater, .greaterOrEqual: self.init(.greater, below)
+        case .notEqual:
+            self = .empty
+            isNegated = true
         default: self = .empty
         }
     }

@@ -149,9 +149,7 @@ struct ValueTestFactory {
         case (.int, .bool(let flag)): return ConstantRange<Int64>(operation, Int64(flag ? 1 : 0))
         case (.int, .double(let double)): return ConstantRange<Int64>(operation, double)
         case (.int, .float(let float)): return ConstantRange<Int64>(operation, Double(float))
-        case (.int, .decimal(let decimal)) where decimal.number.isWhole && decimal.number.integer == nil:
-            // Beyond every int.
-            return ConstantRange<Int64>(operation, decimal.number.isNegative ? -Double.infinity : .infinity)
+        case (.int, .decimal(let decimal)): return ConstantRange<Int64>(operation, decimal.number)
         case (.bool, .bool(let flag)): return ConstantRange<Int64>(operation, Int64(flag ? 1 : 0))
         case (.bool, .int(let int)) where int == 0 || int == 1: return ConstantRange<Int64>(operation, int)
         case (.object, .object(let className, let key)):
@@ -170,10 +168,11 @@ struct ValueTestFactory {
         case (.double, .int(let int)): return ConstantRange<Double>(operation, int)
         case (.double, .double(let double)): return ConstantRange<Double>(operation, double)
         case (.double, .float(let float)): return ConstantRange<Double>(operation, Double(float))
-        case (.float, .decimal(let decimal)) where decimal.number.isWhole && decimal.number.integer == nil:
-            return ConstantRange<Double>(operation, Double(decimal.number.float))
-        case (.double, .decimal(let decimal)) where decimal.number.isWhole && decimal.number.integer == nil:
+        case (.float, .decimal(let decimal)): return ConstantRange<Double>(operation, Double(decimal.number.float))
+        case (.double, .decimal(let decimal)):
             let nearest = decimal.number.double
+            // Whole numbers are exact, as ints are. No double is 1.1; the one that it names is meant.
+            guard decimal.number.isWhole else { return ConstantRange<Double>(operation, nearest) }
             let order = StoredValue.order(.decimal(decimal), .double(nearest))
             return ConstantRange<Double>(operation, nearest: nearest, order: order)
         case (.date, .date(let seconds)): return ConstantRange<Double>(operation, seconds)

@@ -74,9 +74,9 @@ extension Map {
         return Results(backing.core.attempt(or: backing) { try backing.distinct(["self"]) })
     }
 
-    /// Computes over a property, or over the values themselves: with nil, and with `self`.
+    /// Computes over a property, or over the values themselves: with nil, `self` and an empty name.
     func aggregate(_ operation: AggregateOperation, _ name: String?) -> _Stored {
-        let property = name == "self" ? nil : name
+        let property = name == "self" || name?.isEmpty == true ? nil : name
         if let backing = _backing {
             return backing.core.attempt(or: _Stored(.null)) { try backing.aggregate(operation, property) }
         }

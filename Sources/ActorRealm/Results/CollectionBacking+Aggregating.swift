@@ -7,7 +7,10 @@ extension _CollectionBacking {
     /// Computes over a property of the objects, or over the values themselves.
     func aggregate(_ operation: AggregateOperation, _ property: String?) throws -> _Stored {
         checkReading()
-        guard let elements else { return _Stored(try StoredValue.aggregate(operation, values(), kind: shape.kind)) }
+        guard let elements else {
+            if let property { throw _Stored.noProperty(property) }
+            return _Stored(try StoredValue.aggregate(operation, values(), kind: shape.kind))
+        }
         guard let property else {
             throw QueryError("Operation '\(operation.name)' needs a property when the elements are objects.")
         }

@@ -171,6 +171,7 @@ extension _CollectionBacking.Step {
         switch step {
         case .sort(let descriptors):
             guard let elements else {
+                try Self.checkValuePaths(descriptors.map(\.keyPath), "sort")
                 self = .sortValues(ascending: descriptors.first?.ascending ?? true)
                 return
             }
@@ -182,6 +183,7 @@ extension _CollectionBacking.Step {
             )
         case .distinct(let paths):
             guard let elements else {
+                try Self.checkValuePaths(paths, "distinct")
                 self = .distinctValues
                 return
             }
@@ -193,5 +195,10 @@ extension _CollectionBacking.Step {
             }
             self = .filter(try CompiledQuery(predicate, table: elements.table))
         }
+    }
+    /// Throws for the name of a property: values have none.
+    private static func checkValuePaths(_ paths: [String], _ operation: String) throws(QueryError) {
+        guard let path = paths.first(where: { $0 != "self" && $0 != "SELF" && !$0.isEmpty }) else { return }
+        throw QueryError("Cannot \(operation) on key path '\(path)': the elements are values, which only have 'self'.")
     }
 }

@@ -54,6 +54,11 @@ extension StoredValue {
 }
 
 extension _Stored {
+    /// Says that values have no property.
+    static func noProperty(_ name: String) -> QueryError {
+        QueryError("Invalid property name '\(name)': the elements are values, which have no properties.")
+    }
+
     /// The aggregate of the elements of an unmanaged collection, or of a property of them, possibly across links.
     static func aggregate(
         _ operation: AggregateOperation,
@@ -64,9 +69,7 @@ extension _Stored {
         var values = elements.map { ValueReader.unwrap($0) }
         var kind = shape.kind
         if let property {
-            guard let target = shape.target else {
-                misuse("Invalid property name '\(property)': the elements are values, which have no properties.")
-            }
+            guard let target = shape.target else { throw noProperty(property) }
             var info = ModelClass.of(target)
             for name in property.split(separator: ".", omittingEmptySubsequences: false) {
                 let step = info.property(inPath: String(name)) ?? info.requiredProperty(String(name))

@@ -69,10 +69,17 @@ extension ObservationSource where Subject == ObjectSubject {
         }
         let known = before.flatMap(resolved)
         let schema = core.model.schema[subject.className]
+        let info = object.modelClass
+        // In the order of the class, which need not be that of the file; what is computed comes last.
+        func place(_ property: ModelProperty?) -> Int {
+            guard let property else { return .max }
+            return property.isComputed ? info.properties.count + property.ordinal : property.ordinal
+        }
+        let written = names.map { (name: $0, declared: info.property(columnNamed: $0)) }
+            .sorted { place($0.declared) < place($1.declared) }
         return .change(
             object,
-            names.map { name in
-                let declared = object.modelClass.property(columnNamed: name)
+            written.map { name, declared in
                 let label = declared?.name ?? name
                 guard let declared, let property = schema?[name], property.isStored, property.collection == .none
                 else { return PropertyChange(name: label, oldValue: nil, newValue: nil) }

@@ -12,7 +12,7 @@ struct ObjectSubject: ChangeSubject {
     }
 
     enum Delta: Sendable {
-        /// These properties were written; where their old values are, nil when those are no longer known, and where those of some of
+        /// These properties were written, in any order; where their old values are, nil when those are no longer known, and where those of some of
         /// them are that a commit wrote which was left out.
         case changed([String], before: FixedView?, since: [String: FixedView] = [:])
         case deleted
@@ -60,10 +60,7 @@ struct ObjectSubject: ChangeSubject {
                 paths[String(name), default: []].append(PropertyPath(keyPath))
             }
             let schema = model.schema
-            let inOrder = names.sorted { one, two in
-                table.schema.ordinal(of: one) ?? .max < table.schema.ordinal(of: two) ?? .max
-            }
-            observed = try inOrder.map {
+            observed = try names.map {
                 ($0, try ChangePaths(paths[$0] ?? [], in: className, schema: schema))
             }
         }

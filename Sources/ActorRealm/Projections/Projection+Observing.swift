@@ -153,12 +153,11 @@ extension ObservationSource where Subject == ObjectSubject {
             Value.Root._resolve(reference, in: RealmCore.frozen(at: view, coordinator, configuration).realm())
         }
         let known = before.flatMap(resolved)
-        let properties = ProjectionSchema.of(Value.self)
         return .change(
             projection,
-            names.map { name in
-                guard let property = properties.first(where: { $0.name == name }), !property.projected.isCollection
-                else { return PropertyChange(name: name, oldValue: nil, newValue: nil) }
+            ProjectionSchema.of(Value.self).filter { names.contains($0.name) }.map { property in
+                let name = property.name
+                if property.projected.isCollection { return PropertyChange(name: name, oldValue: nil, newValue: nil) }
                 let old = since.isEmpty ? known : since[name].map(resolved) ?? known
                 return PropertyChange(
                     name: name,

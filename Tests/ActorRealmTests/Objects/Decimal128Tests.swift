@@ -73,6 +73,17 @@ import Testing
         }
         #expect(Set<Decimal128>(["1.0", "1.00", "1"]).count == 1)
     }
+
+    @Test func `no order holds for what is no number`() {
+        let (nan, one): (Decimal128, Decimal128) = (.nan, 1)
+        #expect(!(nan >= one) && !(nan <= one))
+        #expect(!(one >= nan) && !(one <= nan))
+        #expect(!(nan > one) && !(nan < one) && !(nan >= nan) && !(nan <= nan))
+        #expect(!nan.isGreaterThanOrEqual(to: one) && !nan.isLessThanOrEqual(to: one))
+        let range: ClosedRange<Decimal128> = 0...10
+        #expect(!range.contains(nan) && range.contains(0) && range.contains(one) && range.contains("10.0"))
+        #expect(one >= "1.00" && one <= "1.00" && one > 0 && one >= 0 && !(one <= 0))
+    }
 }
 
 /// Reaches an initializer that is deprecated, and is to go on as it does.

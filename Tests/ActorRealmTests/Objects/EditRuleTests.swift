@@ -169,6 +169,60 @@ class MappedHeir: MappedBase {
         check(plain, "Index 2 is out of bounds (must be less than 0)")
     }
 
+    @Test func `what a deleted object held is not copied as nothing`() async {
+        let list = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let (realm, gone, kept) = try EditRuleTests.crates()
+            let slips = gone.values
+            try realm.write { realm.delete(gone) }
+            try realm.write { kept.values = slips }
+        }
+        check(list, "List is no longer valid")
+        let set = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let (realm, gone, kept) = try EditRuleTests.crates()
+            let tags = gone.tags
+            try realm.write { realm.delete(gone) }
+            try realm.write { kept.tags = tags }
+        }
+        check(set, "is no longer valid")
+        let map = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let (realm, gone, kept) = try EditRuleTests.crates()
+            let scores = gone.scores
+            try realm.write { realm.delete(gone) }
+            try realm.write { kept.scores = scores }
+        }
+        check(map, "is no longer valid")
+        let value = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let (realm, gone, kept) = try EditRuleTests.crates()
+            let value = gone.value
+            try realm.write { realm.delete(gone) }
+            try realm.write { kept.value = value }
+        }
+        check(value, "is no longer valid")
+        let updated = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let (realm, gone, _) = try EditRuleTests.crates()
+            let tags = gone.tags
+            try realm.write { realm.delete(gone) }
+            try realm.write {
+                realm.create(Crate.self, value: ["id": 2, "tags": tags] as [String: Any], update: .modified)
+            }
+        }
+        check(updated, "is no longer valid")
+    }
+
+    /// Two objects that hold something in each collection.
+    private static func crates() throws -> (realm: Realm, gone: Crate, kept: Crate) {
+        let realm = try memoryRealm(crateTypes)
+        func make(_ id: Int) -> Crate {
+            let values: [String: Any] = [
+                "id": id, "values": [id], "tags": ["\(id)"], "scores": ["a": id],
+                "value": AnyRealmValue.fromArray([.int(id)]),
+            ]
+            return realm.create(Crate.self, value: values)
+        }
+        let (gone, kept) = try realm.write { (make(1), make(2)) }
+        return (realm, gone, kept)
+    }
+
     @Test func `a primary key that is looked for has the key's type, and a property its name`() async {
         let type = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try memoryRealm().object(ofType: Keeper.self, forPrimaryKey: "one")

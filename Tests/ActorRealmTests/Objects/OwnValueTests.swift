@@ -109,6 +109,59 @@ struct OwnValueTests {
         #expect(saw.value == .fromArray([.fromArray([1])]))
         #expect(saw.nested == .fromArray([.fromArray([2]), 3]))
     }
+
+    @Test("values of an object that is added change places", arguments: [Realm.UpdatePolicy.modified, .all])
+    func addedValues(policy: Realm.UpdatePolicy) throws {
+        let (realm, saw) = try makeSeesaw()
+        let copy = Seesaw(value: ["id": 1])
+        copy.value = saw.nested
+        copy.nested = .fromArray([saw.value, 3])
+        try realm.write { realm.add(copy, update: policy) }
+        #expect(saw.value == .fromArray([2]))
+        #expect(saw.nested == .fromArray([.fromArray([1]), 3]))
+        let dictionary = Map<String, AnyRealmValue>()
+        dictionary["a"] = saw.nested
+        let another = Seesaw(value: ["id": 1])
+        another.value = .dictionary(dictionary)
+        another.nested = saw.value
+        try realm.write { realm.add(another, update: policy) }
+        #expect(saw.value.dictionaryValue?["a"] == AnyRealmValue.fromArray([.fromArray([1]), 3]))
+        #expect(saw.nested == .fromArray([2]))
+    }
+
+    @Test("values are read before the first write also where other objects lead to them")
+    func addedBehindOthers() throws {
+        let (realm, saw) = try makeSeesaw()
+        let second = try realm.write { realm.create(Seesaw.self, value: ["id": 2]) }
+        // The second one is filled behind the first, of which it has the values.
+        let (copy, other) = (Seesaw(value: ["id": 1]), Seesaw(value: ["id": 2]))
+        copy.left = SeesawWeight(value: ["grams": 5])
+        copy.left?.friend = other
+        other.value = saw.value
+        other.nested = saw.nested
+        try realm.write { realm.add(copy, update: .modified) }
+        #expect(saw.value == AnyRealmValue.none && saw.nested == AnyRealmValue.none)
+        #expect(second.value == .fromArray([1]) && second.nested == .fromArray([2]))
+    }
+
+    @Test("values of an object in a value are what they were", arguments: [true, false])
+    func valuesInObjects(isCreated: Bool) throws {
+        let (realm, saw) = try makeSeesaw()
+        let held = Seesaw(value: ["id": 2])
+        held.value = saw.value
+        held.nested = .fromArray([saw.nested])
+        let given = AnyRealmValue.fromArray([.object(held)])
+        try realm.write {
+            if isCreated {
+                let values: [String: Any] = ["id": 1, "value": given, "nested": AnyRealmValue.int(7)]
+                realm.create(Seesaw.self, value: values, update: .modified)
+            } else {
+                try saw.setValues(["value": given, "nested": AnyRealmValue.int(7)])
+            }
+        }
+        #expect(saw.nested == .int(7) && held.realm != nil)
+        #expect(held.value == .fromArray([1]) && held.nested == .fromArray([.fromArray([2])]))
+    }
 }
 
 class Seesaw: Object {

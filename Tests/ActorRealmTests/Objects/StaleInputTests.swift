@@ -1,0 +1,115 @@
+import ActorRealm
+import Foundation
+import Testing
+
+/// Values that were good when they were made.
+@Suite("What throws refuses collections that are not there any more", .timeLimit(.minutes(60)))
+struct StaleInputTests {
+    private static func code(_ body: () throws -> Void) -> Realm.Error.Code? {
+        do { try body() } catch { return (error as? Realm.Error)?.code }
+        return nil
+    }
+
+    @Test("A list or dictionary in a value of an unmanaged object is refused when its owner or its realm has ended")
+    func valuesOfObjects() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm(crateTypes)
+            let (kept, gone) = try realm.write {
+                let value: [String: Any] = ["a": 1, "b": [2]]
+                return (
+                    realm.create(Crate.self, value: ["id": 1, "value": [7]] as [String: Any]),
+                    realm.create(Crate.self, value: ["id": 2, "value": value] as [String: Any])
+                )
+            }
+            func refused(_ id: Int, _ value: AnyRealmValue, on managed: Crate?) -> [Realm.Error.Code?] {
+                let crate = Crate(id: id)
+                crate.value = .fromArray([value])
+                let held = AnyRealmValue.object(crate)
+                var codes = [
+                    StaleInputTests.code { try realm.insert(crate) },
+                    StaleInputTests.code {
+                        try realm.insert(Crate.self, value: ["id": id + 1, "value": held] as [String: Any])
+                    },
+                ]
+                #expect(crate.realm == nil)
+                if let managed { codes.append(StaleInputTests.code { try managed.setValues(["value": held]) }) }
+                return codes
+            }
+            let (list, dictionary) = (kept.value, gone.value)
+            try realm.write {
+                realm.delete(gone)
+                let codes = refused(10, dictionary, on: nil)
+                #expect(codes == [.invalidInput, .invalidInput])
+            }
+            // Of an update that was refused half way nothing is committed.
+            _ = StaleInputTests.code {
+                try realm.write {
+                    let codes = refused(20, dictionary, on: kept)
+                    #expect(codes == [.invalidInput, .invalidInput, .invalidInput])
+                }
+            }
+            realm.invalidate()
+            try realm.write {
+                let codes = refused(30, list, on: nil)
+                #expect(codes == [.invalidInput, .invalidInput])
+            }
+            let count = realm.objects(Crate.self).count
+            #expect(count == 1)
+            try realm.verify()
+        }
+    }
+
+    @Test("A slice, and what is lazily made of a collection, is refused when its positions or its owner are gone")
+    func slices() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm()
+            let (keeper, other) = try realm.write {
+                let puppies: [[String: Any]] = [["name": "Rex"], ["name": "Bo"]]
+                return (
+                    realm.create(Keeper.self, value: ["id": 1, "puppies": puppies] as [String: Any]),
+                    realm.create(Keeper.self, value: ["id": 2])
+                )
+            }
+            let slice: Slice<List<Puppy>> = keeper.puppies[0..<2]
+            let page: Slice<Results<Puppy>> = realm.objects(Puppy.self)[0..<2]
+            let reversed: Slice<ReversedCollection<List<Puppy>>> = keeper.puppies.reversed().prefix(1)
+            let filtered: LazyFilterSequence<List<Puppy>> = keeper.puppies.lazy.filter { $0.age == 0 }
+            func inserted(_ value: Any) -> Realm.Error.Code? {
+                StaleInputTests.code {
+                    try realm.insert(Keeper.self, value: ["id": 3, "puppies": value] as [String: Any])
+                }
+            }
+            try realm.write {
+                let views: [Any] = [slice, page, reversed, filtered]
+                let fitting = StaleInputTests.code {
+                    for (id, value) in views.enumerated() {
+                        try realm.insert(Keeper.self, value: ["id": 10 + id, "puppies": value] as [String: Any])
+                    }
+                }
+                #expect(fitting == nil)
+            }
+            let counts: [Int] = realm.objects(Keeper.self).where { $0.id >= 10 }.map { $0.puppies.count }
+            #expect(counts == [2, 2, 1, 2])
+            try realm.write {
+                keeper.puppies.removeLast()
+                let codes = [inserted(slice), inserted(reversed)]
+                #expect(codes == [.invalidInput, .invalidInput])
+                let removed = StaleInputTests.code { try realm.remove(slice) }
+                #expect(removed == .invalidInput)
+                let set = StaleInputTests.code { try other.setValues(["puppies": slice]) }
+                #expect(set == .invalidInput)
+                let parsed = StaleInputTests.code { _ = try RealmPredicate(parsing: "ANY puppies IN %@", slice) }
+                #expect(parsed == .invalidInput)
+                realm.delete(realm.objects(Puppy.self).where { $0.name == "Bo" })
+                let paged = [inserted(page), StaleInputTests.code { try realm.remove(page) }]
+                #expect(paged == [.invalidInput, .invalidInput])
+                realm.delete(keeper)
+                let orphans = [inserted(slice), inserted(filtered)]
+                #expect(orphans == [.invalidInput, .invalidInput])
+                let gone = StaleInputTests.code { try realm.remove(filtered) }
+                #expect(gone == .invalidatedObject)
+            }
+            try realm.verify()
+        }
+    }
+}

@@ -168,6 +168,12 @@ extension Decimal128: SignedNumeric, Comparable, Hashable, Strideable {
     public static func /= (left: inout Decimal128, right: Decimal128) { left = left / right }
     /// Whether one number is less than another; false for NaN.
     public static func < (left: Decimal128, right: Decimal128) -> Bool { left.number < right.number }
+    /// Whether one number is greater than another; false for NaN.
+    public static func > (left: Decimal128, right: Decimal128) -> Bool { left.number > right.number }
+    /// Whether one number is another one or less; false for NaN.
+    public static func <= (left: Decimal128, right: Decimal128) -> Bool { left.number <= right.number }
+    /// Whether one number is another one or greater; false for NaN.
+    public static func >= (left: Decimal128, right: Decimal128) -> Bool { left.number >= right.number }
     /// Whether two numbers have one value; false for NaN.
     public static func == (left: Decimal128, right: Decimal128) -> Bool { left.number == right.number }
     /// Hashes the value: equal numbers of different digits hash alike.

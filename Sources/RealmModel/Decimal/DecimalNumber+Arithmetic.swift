@@ -223,6 +223,10 @@ extension DecimalNumber: Equatable, Hashable, Comparable {
     /// Equality of values; NaN equals nothing.
     package static func == (left: DecimalNumber, right: DecimalNumber) -> Bool { compare(left, right) == 0 }
     package static func < (left: DecimalNumber, right: DecimalNumber) -> Bool { (compare(left, right) ?? 0) < 0 }
+    // Those of the standard library say that one is not less than the other, which is so of NaN.
+    package static func > (left: DecimalNumber, right: DecimalNumber) -> Bool { (compare(left, right) ?? 0) > 0 }
+    package static func <= (left: DecimalNumber, right: DecimalNumber) -> Bool { (compare(left, right) ?? 1) <= 0 }
+    package static func >= (left: DecimalNumber, right: DecimalNumber) -> Bool { (compare(left, right) ?? -1) >= 0 }
 
     package func hash(into hasher: inout Hasher) {
         let canonical = withoutTrailingZeros()

@@ -40,7 +40,7 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
 
     /// The number of objects.
     ///
-    /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
+    /// There are none where the owner was deleted. Damage ends the process here: `requireReadable()` throws both before.
     public var count: Int { backing?.count ?? 0 }
     /// The first object; nil when there is none.
     public var first: Element? {
@@ -63,7 +63,7 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
 
     /// Iterates over the objects as they are now, in spite of writes made in the loop.
     ///
-    /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
+    /// There are none where the owner was deleted. Damage ends the process here: `requireReadable()` throws both before.
     @inlinable
     public func makeIterator() -> RealmIterator<Element> {
         guard let backing else { return RealmIterator([]) }

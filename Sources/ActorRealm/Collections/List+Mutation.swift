@@ -160,6 +160,7 @@ extension List {
     func assign(_ other: List) {
         if isSame(as: other) { return }
         let elements = Array(other)
+        if elements.isEmpty { other.place?.checkContents() }
         guard let place else {
             unmanaged = elements
             return
@@ -277,6 +278,7 @@ extension List: _Persistable {
             return true
         }
         guard let values = ValueReader.elements(of: value) else { return false }
+        if values.isEmpty { ElementSource.checkContents(of: value) }
         var stored: [StoredValue] = []
         let rows = writer.reusedRows()
         for (index, value) in values.enumerated() {

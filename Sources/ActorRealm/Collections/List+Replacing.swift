@@ -112,7 +112,9 @@ extension List {
         if isClosed { return }
         let range = subrange.relative(to: self)
         guard checkRange(range) else { return }
-        replace(range, with: Array(newElements))
+        let elements = Array(newElements)
+        if elements.isEmpty, !range.isEmpty { ElementSource.checkContents(of: newElements) }
+        replace(range, with: elements)
     }
 
     /// Removes elements from the start.

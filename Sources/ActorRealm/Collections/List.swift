@@ -40,7 +40,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
     /// The number of elements.
     ///
-    /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
+    /// There are none where the owner was deleted. Damage ends the process here: `requireReadable()` throws both before.
     public var count: Int {
         guard let place else { return unmanaged.count }
         return place.count
@@ -74,7 +74,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
     /// Iterates over the elements as they are now, in spite of writes made in the loop.
     ///
-    /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
+    /// There are none where the owner was deleted. Damage ends the process here: `requireReadable()` throws both before.
     public func makeIterator() -> RealmIterator<Element> {
         guard let place else { return RealmIterator(unmanaged) }
         place.core.checkAccess()

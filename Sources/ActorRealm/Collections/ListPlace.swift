@@ -13,6 +13,8 @@ class ListPlace {
     /// What it is called in messages.
     final let name: String
     final private(set) lazy var backing = makeBacking()
+    /// Whether the collection is to be empty when its owner is gone, as the last one is that an observer gets.
+    final private(set) var outlivesOwner = false
 
     init(accessor: TableAccessor, key: Int64, declared: Int, named name: String = "List") {
         core = accessor.core
@@ -42,7 +44,9 @@ class ListPlace {
                 declared.shape.collection == shape.collection, declared.shape.hasElements(like: shape),
                 descriptor.outlivesOwner || accessor.mayHave(key)
             else { return nil }
-            return ListPlace(accessor: accessor, key: key, declared: declared.ordinal, named: name)
+            let place = ListPlace(accessor: accessor, key: key, declared: declared.ordinal, named: name)
+            place.outlivesOwner = descriptor.outlivesOwner
+            return place
         case .nested(let ownerClass, let key, let property, let path, _):
             guard let accessor = owner(ownerClass), let declared = accessor.info.property(columnNamed: property),
                 declared.shape.hasElements(like: shape), descriptor.outlivesOwner || accessor.mayHave(key)
@@ -54,6 +58,7 @@ class ListPlace {
                 path: path,
                 named: name
             )
+            place.outlivesOwner = descriptor.outlivesOwner
             return descriptor.outlivesOwner || place.isThere ? place : nil
         case .table, .backlinks: return nil
         }
@@ -104,6 +109,11 @@ class ListPlace {
         if isThere { return true }
         if !core.isClosed { invalidated() }
         return false
+    }
+
+    /// Traps when nothing was found here because the owner is gone: whoever copies that would lose what there was in the other place.
+    final func checkContents() {
+        if !outlivesOwner { checkOwner() }
     }
 
     /// The damage that it is that the owner is not there, where something names it all the same.

@@ -91,6 +91,7 @@ extension Map: _Persistable {
             return true
         }
         guard let values = ValueReader.entries(of: value) else { return false }
+        if values.isEmpty { ElementSource.checkContents(of: value) }
         var stored: [StoredEntry] = []
         let rows = writer.reusedEntries()
         for (name, value) in values {

@@ -57,7 +57,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
     /// The number of entries.
     ///
-    /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
+    /// There are none where the owner was deleted. Damage ends the process here: `requireReadable()` throws both before.
     public var count: Int { place?.mapCount ?? unmanaged.count }
 
     /// Whether there are no entries.
@@ -273,13 +273,14 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
     /// Iterates over the entries as they are now, in spite of writes made in the loop.
     ///
-    /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
+    /// There are none where the owner was deleted. Damage ends the process here: `requireReadable()` throws both before.
     public func makeIterator() -> IndexingIterator<[Element]> { entries().makeIterator() }
 
     /// Makes the map hold exactly the entries of another, which may be itself.
     func assign(_ other: Map) {
         if isSame(as: other) { return }
         let entries = other.entries()
+        if entries.isEmpty { other.place?.checkContents() }
         guard let place else {
             unmanaged = Dictionary(entries.map { (TextKey(Key._name($0.key)), $0.value) }) { $1 }
             return

@@ -42,7 +42,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
     /// The number of elements.
     ///
-    /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
+    /// There are none where the owner was deleted. Damage ends the process here: `requireReadable()` throws both before.
     public var count: Int { place?.count ?? unmanaged.count }
 
     /// The first element; nil when there is none.
@@ -67,7 +67,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
     /// Iterates over the elements as they are now, in spite of writes made in the loop.
     ///
-    /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
+    /// There are none where the owner was deleted. Damage ends the process here: `requireReadable()` throws both before.
     public func makeIterator() -> RealmIterator<Element> {
         guard let place else { return RealmIterator(unmanaged) }
         place.core.checkAccess()
@@ -189,6 +189,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     func assign(_ other: MutableSet) {
         if isSame(as: other) { return }
         let elements = Array(other)
+        if elements.isEmpty { other.place?.checkContents() }
         guard let place else {
             removeAll()
             insert(objectsIn: elements)
@@ -350,6 +351,7 @@ extension MutableSet: _Persistable {
             return true
         }
         guard let values = ValueReader.elements(of: value) else { return false }
+        if values.isEmpty { ElementSource.checkContents(of: value) }
         var stored: [StoredValue] = []
         for value in values {
             guard let element = Element._encodeBoxedElement(value, writer) else {

@@ -14,6 +14,8 @@ class AddContext {
     /// Why the graph cannot be added; the first failure ends the work.
     @exclusivity(unchecked) final var failure: (any Error)?
     @exclusivity(unchecked) private final var pending: [Pending] = []
+    /// What was read, before the first row was written, of the realm's own values that unmanaged objects have.
+    @exclusivity(unchecked) final var readValues: [ObjectIdentifier: LiveValues.Read] = [:]
     /// The embedded row that the next element of a collection is to be written into.
     @exclusivity(unchecked) final var reusedElement: Int64?
     /// Rows that were made from dynamically typed values.
@@ -37,6 +39,8 @@ class AddContext {
 
     /// Adds an object and all unmanaged objects it links to.
     final func add(_ object: ObjectBase, _ accessor: TableAccessor) throws {
+        // Nothing that is there is written over where there is no update.
+        if policy != .error, accessor.leadsToValues { readValues = LiveValues(core: core).values(ledToBy: [object]) }
         register(object, accessor)
         try drain()
     }

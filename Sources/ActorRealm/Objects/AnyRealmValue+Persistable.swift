@@ -93,6 +93,7 @@ extension AnyRealmValue {
         case .decimal128(let value): return .decimal(DecimalBytes(value.number))
         case .uuid(let value): return .uuid(UUIDBytes(value))
         case .list(let list):
+            guard Self.canRead(list, refuse: refuse) else { return nil }
             var values: [StoredValue] = []
             for element in list {
                 guard let value = element.stored(depth: depth + 1, link, refuse: refuse) else { return nil }
@@ -100,6 +101,7 @@ extension AnyRealmValue {
             }
             return .list(values)
         case .dictionary(let map):
+            guard Self.canRead(map, refuse: refuse) else { return nil }
             var entries: [StoredEntry] = []
             for (name, element) in map {
                 if let problem = Map<String, AnyRealmValue>.problem(of: name) {
@@ -110,6 +112,18 @@ extension AnyRealmValue {
                 entries.append(StoredEntry(key: name, value: value))
             }
             return .dictionary(entries.sortedAndUnique())
+        }
+    }
+
+    /// Whether a list or dictionary can be gone over; what lies in a realm may have ended, or be another isolation's.
+    private static func canRead(_ elements: some ReadableElements, refuse: (String) -> Void) -> Bool {
+        guard let place = elements.place, !place.outlivesOwner else { return true }
+        do {
+            try elements.requireReadable()
+            return true
+        } catch {
+            refuse((error as? Realm.Error)?.message ?? "\(error)")
+            return false
         }
     }
 
@@ -140,7 +154,8 @@ extension AnyRealmValue {
                 )
                 return nil
             }
-            return stored { object in
+            let value = context.readValues.isEmpty ? self : replacing(context.readValues)
+            return value.stored { object in
                 guard let key = context.linkKey(to: object, writer: writer), let accessor = object.tableAccessor
                 else { return nil }
                 return .anyLink(table: accessor.table.id, key: key)

@@ -42,7 +42,7 @@ final class CreateContext: AddContext {
         // Nothing that is there is written over where there is no update. What nests was read with the outermost value.
         if policy != .error, !hasRead {
             hasRead = true
-            LiveValues(core: core).read(&values, of: info)
+            read(&values, accessor)
         }
         // Defaults are asked of a fresh instance, when one is needed.
         var sample: ObjectBase?
@@ -121,7 +121,7 @@ final class CreateContext: AddContext {
     func update(_ rowKey: Int64, with given: [String: Any?], _ accessor: TableAccessor) throws {
         let info = accessor.info
         var values = ValueReader.values(of: given, for: info) ?? []
-        LiveValues(core: core).read(&values, of: info)
+        read(&values, accessor)
         for property in info.properties where !property.isComputed && !property.isPrimaryKey {
             guard property.ordinal < values.count, let value = values[property.ordinal] else { continue }
             let writer = _RowWriter(accessor: accessor, rowKey: rowKey, declared: property.ordinal, context: self)
@@ -132,6 +132,13 @@ final class CreateContext: AddContext {
         // Before the objects that it links to are managed for good.
         try accessor.table.requireUnique(key: rowKey)
         try drain()
+    }
+
+    /// Reads what lies in the realm, in the values and in what they lead to, before anything is written over.
+    private func read(_ values: inout [Any??], _ accessor: TableAccessor) {
+        let live = LiveValues(core: core)
+        live.read(&values, of: accessor.info)
+        if accessor.leadsToValues { readValues = live.values(ledToBy: values, of: accessor.info) }
     }
 
     /// The primary key that values give in a migration that has taken it away, or makes it; nil where they give none.

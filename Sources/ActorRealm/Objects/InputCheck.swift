@@ -213,17 +213,18 @@ struct InputCheck {
         return true
     }
 
-    /// Whether a list, set or map can be read here.
+    /// Whether a list, set or map can be read here, or what a slice or another view is one of.
     private mutating func canRead(elementsOf value: Any) -> Bool {
-        guard let core = (value as? any ThreadConfined)?.realm?.core else { return true }
+        if ValueReader.isPlain(value) { return true }
+        let source = ElementSource(of: value)
+        guard let core = (source.elements as? any ThreadConfined)?.realm?.core else { return true }
         guard core.isCurrent else {
             report("the collection belongs to a realm of another isolation: give a frozen copy of it")
             return false
         }
         // What another program has stored there need not be what this one has types for.
         do {
-            if let collection = value as? any RealmCollection { try collection.requireReadable() }
-            try (value as? any BackedMap)?.requireReadable()
+            try source.requireReadable()
             return true
         } catch {
             report((error as? Realm.Error)?.message ?? "\(error)")

@@ -26,6 +26,101 @@ struct LiveValues {
         return read
     }
 
+    // MARK: What objects lead to
+
+    /// A list or dictionary of the realm in a value of any kind, and what it held.
+    struct Read {
+        /// Kept, for it is known by its identity.
+        let live: AnyRealmValue
+        let plain: AnyRealmValue
+    }
+
+    private struct Found {
+        var objects: [ObjectBase] = []
+        var seen: Set<ObjectIdentifier> = []
+        var values: [ObjectIdentifier: Read] = [:]
+
+        mutating func meet(_ object: ObjectBase) {
+            if object.core == nil, seen.insert(ObjectIdentifier(object)).inserted { objects.append(object) }
+        }
+    }
+
+    /// What the lists and dictionaries of this realm hold that unmanaged objects have in values of any kind.
+    ///
+    /// The objects themselves are left as they are: an operation that fails leaves them to the program. What cannot be read is left out,
+    /// and refused where it is to be written.
+    ///
+    /// - Parameter given: Objects, and what may lead to some.
+    /// - Returns: What was read, by the identities of the lists and dictionaries.
+    func values(ledToBy given: [Any]) -> [ObjectIdentifier: Read] {
+        var found = Found()
+        for value in given { visit(value, &found) }
+        while let object = found.objects.popLast() {
+            for property in object.modelClass.properties where property.holdsValues {
+                if let value = property.value(in: object) { visit(value, &found) }
+            }
+        }
+        return found.values
+    }
+
+    /// The same for what the properties of an object are given.
+    func values(ledToBy given: [Any??], of info: ModelClass) -> [ObjectIdentifier: Read] {
+        var held: [Any] = []
+        for property in info.properties where property.holdsValues && property.ordinal < given.count {
+            if let value = given[property.ordinal], let value { held.append(value) }
+        }
+        return values(ledToBy: held)
+    }
+
+    private func visit(_ given: Any, _ found: inout Found) {
+        guard let value = ValueReader.unwrap(given), !ValueReader.isScalar(type(of: value)) else { return }
+        if let object = ValueReader.object(value) { return found.meet(object) }
+        if let mixed = value as? AnyRealmValue { return visit(mixed: mixed, &found, depth: 0) }
+        /// Goes over all elements.
+        func visitElement(_ element: Any) -> Bool {
+            visit(element, &found)
+            return false
+        }
+        if let elements = value as? any HeldElements {
+            _ = elements.holds { visitElement($0) }
+        } else {
+            _ = holds(unmanaged: value) { visitElement($0) }
+        }
+    }
+
+    private func visit(mixed: AnyRealmValue, _ found: inout Found, depth: Int) {
+        // What nests deeper is refused.
+        guard depth < MixedFormat.depthLimit else { return }
+        switch mixed {
+        case .object(let object): found.meet(object)
+        case .list(let list):
+            if let place = list.place {
+                if isReadable(list, at: place) {
+                    found.values[ObjectIdentifier(list)] = Read(live: mixed, plain: mixed.read())
+                }
+            } else {
+                for element in list.unmanaged { visit(mixed: element, &found, depth: depth + 1) }
+            }
+        case .dictionary(let map):
+            if let place = map.place {
+                if isReadable(map, at: place) {
+                    found.values[ObjectIdentifier(map)] = Read(live: mixed, plain: mixed.read())
+                }
+            } else {
+                for element in map.values { visit(mixed: element, &found, depth: depth + 1) }
+            }
+        default: break
+        }
+    }
+
+    private func isReadable(_ elements: some ReadableElements, at place: ListPlace) -> Bool {
+        guard place.core === core else { return false }
+        do {
+            try elements.requireReadable()
+            return true
+        } catch { return false }
+    }
+
     // MARK: Whether there is something to read
 
     /// Whether what a property is given lies in this realm, or holds what does.
@@ -42,7 +137,7 @@ struct LiveValues {
         if let elements = value as? any HeldElements {
             return elements.holds { isLive(element: $0, of: property, &seen) }
         }
-        return liesInRealm(value) || isLive(unmanaged: value) { isLive(element: $0, of: property, &seen) }
+        return liesInRealm(value) || holds(unmanaged: value) { isLive(element: $0, of: property, &seen) }
     }
 
     /// The same for a value or an element of a property of objects, or of values of any kind.
@@ -67,7 +162,7 @@ struct LiveValues {
         if let mixed = value as? AnyRealmValue { return mixed.isLive(in: core) }
         if let elements = value as? any HeldElements { return elements.holds { isLive(any: $0) } }
         if isWhole(value) { return false }
-        return liesInRealm(value) || isLive(unmanaged: value) { isLive(any: $0) }
+        return liesInRealm(value) || holds(unmanaged: value) { isLive(any: $0) }
     }
 
     /// The class of the object that is made of a dictionary or an array; nil where none is made of a value.
@@ -103,11 +198,11 @@ struct LiveValues {
         return value is any Sequence && !(value is any _Persistable)
     }
 
-    /// Whether an unmanaged collection of the library's holds something of this realm.
-    private func isLive(unmanaged value: Any, _ isLive: (Any) -> Bool) -> Bool {
-        func holds<Elements: Sequence>(_ elements: Elements) -> Bool { elements.contains { isLive($0) } }
-        func holdsInValues<Entries: RealmKeyedCollection>(_ map: Entries) -> Bool { holds(map.values) }
-        if let collection = value as? any RealmCollection { return collection._backing == nil && holds(collection) }
+    /// Whether a condition holds for one of the elements of an unmanaged collection of the library's.
+    private func holds(unmanaged value: Any, _ condition: (Any) -> Bool) -> Bool {
+        func holdsOne<Elements: Sequence>(_ elements: Elements) -> Bool { elements.contains { condition($0) } }
+        func holdsInValues<Entries: RealmKeyedCollection>(_ map: Entries) -> Bool { holdsOne(map.values) }
+        if let collection = value as? any RealmCollection { return collection._backing == nil && holdsOne(collection) }
         if let map = value as? any RealmKeyedCollection { return map._backing == nil && holdsInValues(map) }
         return false
     }
@@ -120,10 +215,12 @@ struct LiveValues {
         if !property.isCollection { return plain(element: value, of: property) }
         let reads = property.holdsValues
         if let entries = ValueReader.entries(of: value) {
+            if entries.isEmpty { ElementSource.checkContents(of: value) }
             if !reads { return ValueReader.Entries(entries) }
             return ValueReader.Entries(entries.map { (name: $0.name, value: plain(element: $0.value, of: property)) })
         }
         guard let elements = ValueReader.elements(of: value) else { return value }
+        if elements.isEmpty { ElementSource.checkContents(of: value) }
         let plainElements: [Any?] = reads ? elements.map { plain(element: $0, of: property) } : elements
         return plainElements
     }
@@ -192,13 +289,52 @@ extension AnyRealmValue {
     fileprivate func read(depth: Int = 0) -> AnyRealmValue {
         guard depth < MixedFormat.depthLimit else { return self }
         switch self {
-        case .list(let list): return .fromArray(Array(list).map { $0.read(depth: depth + 1) })
+        case .list(let list):
+            let elements = Array(list)
+            if elements.isEmpty { list.place?.checkContents() }
+            return .fromArray(elements.map { $0.read(depth: depth + 1) })
         case .dictionary(let map):
+            if map.isEmpty { map.place?.checkContents() }
             let copy = Map<String, AnyRealmValue>()
             for (name, value) in map { copy.updateValue(value.read(depth: depth + 1), forKey: name) }
             return .dictionary(copy)
         default: return self
         }
+    }
+}
+
+extension AnyRealmValue {
+    /// The value with what was read in the place of lists and dictionaries of a realm.
+    func replacing(_ read: [ObjectIdentifier: LiveValues.Read], depth: Int = 0) -> AnyRealmValue {
+        guard depth < MixedFormat.depthLimit else { return self }
+        switch self {
+        case .list(let list):
+            if list.place != nil { return read[ObjectIdentifier(list)]?.plain ?? self }
+            return .fromArray(list.unmanaged.map { $0.replacing(read, depth: depth + 1) })
+        case .dictionary(let map):
+            if map.place != nil { return read[ObjectIdentifier(map)]?.plain ?? self }
+            let copy = Map<String, AnyRealmValue>()
+            for (name, value) in map { copy.updateValue(value.replacing(read, depth: depth + 1), forKey: name) }
+            return .dictionary(copy)
+        default: return self
+        }
+    }
+}
+
+extension ModelClass {
+    /// Whether an object of the class can lead to a value of any kind: by a property of its own, or across links.
+    var leadsToValues: Bool {
+        var seen: Set<ObjectIdentifier> = [ObjectIdentifier(self)]
+        var classes: [ModelClass] = [self]
+        while let info = classes.popLast() {
+            for property in info.properties where property.holdsValues {
+                if property.shape.kind == .any { return true }
+                // What a dynamic class links to is not looked for.
+                guard let target = property.declaredTarget else { return true }
+                if seen.insert(ObjectIdentifier(target)).inserted { classes.append(target) }
+            }
+        }
+        return false
     }
 }
 

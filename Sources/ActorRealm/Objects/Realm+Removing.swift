@@ -22,7 +22,7 @@ extension Realm {
     /// When one of them cannot be deleted, none is.
     public func remove<Objects: Sequence>(_ objects: Objects) throws where Objects.Element: ObjectBase {
         try core.requireTransaction(for: "remove")
-        if let collection = objects as? any RealmCollection { try collection.requireReadable() }
+        try ElementSource(of: objects).requireReadable()
         var found: [ObjectBase] = []
         var rows: [TableView.Doomed] = []
         for object in objects {

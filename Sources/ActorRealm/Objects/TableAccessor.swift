@@ -30,6 +30,8 @@ final class TableAccessor {
     @exclusivity(unchecked) private var undeclared: [(ordinal: Int, value: StoredValue)] = []
     /// Whether the classes that links lead to from here were found readable, all of them.
     @exclusivity(unchecked) var hasReadableTargets = false
+    /// Whether an object of the class can lead to values of any kind.
+    private(set) lazy var leadsToValues = info.leadsToValues
 
     var type: ObjectBase.Type { info.type }
 

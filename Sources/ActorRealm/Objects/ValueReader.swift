@@ -11,7 +11,7 @@ enum ValueReader {
     }
 
     /// Whether the value is of one of the usual types, which need no search for nested optionals.
-    private static func isPlain(_ value: Any) -> Bool {
+    static func isPlain(_ value: Any) -> Bool {
         let type = type(of: value)
         return isScalar(type) || type == [String: Any].self || type == [Any].self || type == Entries.self
     }

@@ -15,7 +15,7 @@ public struct ProjectedCollection<Value: RealmCollectionValue>: RandomAccessColl
     public var endIndex: Int { source.count }
     /// The number of values.
     ///
-    /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
+    /// There are none where the owner was deleted. Damage ends the process here: `requireReadable()` throws both before.
     public var count: Int { source.count }
 
     /// The value at a position.
@@ -31,7 +31,7 @@ public struct ProjectedCollection<Value: RealmCollectionValue>: RandomAccessColl
 
     /// Iterates over the values, and ends where the collection does by then.
     ///
-    /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
+    /// There are none where the owner was deleted. Damage ends the process here: `requireReadable()` throws both before.
     public func makeIterator() -> UnfoldSequence<Value, Int> {
         // The end may come before the position: the loop's body may make the collection shorter, or another job close the realm.
         sequence(state: 0) { [source] position in

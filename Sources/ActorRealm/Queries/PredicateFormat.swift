@@ -70,10 +70,16 @@ enum PredicateFormat {
         var room = PredicateLimits.argumentValueCount
         return try arguments.enumerated()
             .map { index, argument in
-                if let core = (ValueReader.unwrap(argument) as? any ThreadConfined)?.realm?.core, !core.isCurrent {
+                let source = ElementSource(of: ValueReader.unwrap(argument) ?? argument)
+                if let core = (source.elements as? any ThreadConfined)?.realm?.core, !core.isCurrent {
                     throw QueryError(
                         "Argument \(index + 1) belongs to a realm of another isolation: give a frozen copy of it."
                     )
+                }
+                do {
+                    if source.isViewed { try source.requireReadable() }
+                } catch {
+                    throw QueryError("Argument \(index + 1): \((error as? Realm.Error)?.message ?? "\(error)")")
                 }
                 guard let elements = ValueReader.elements(of: argument, limit: room + 1) else { return argument }
                 guard elements.count <= room else {

@@ -15,7 +15,7 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
     var place: ListPlace? { (base as? any ReadableElements)?.place }
     /// The number of elements.
     ///
-    /// Damage and a deleted owner end the process here: `requireReadable()` throws them before.
+    /// There are none where the owner was deleted. Damage ends the process here: `requireReadable()` throws both before.
     public var count: Int { base.count }
     /// The first element; nil when there is none.
     public var first: Element? { base.isEmpty ? nil : self[0] }

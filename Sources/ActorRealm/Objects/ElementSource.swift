@@ -1,0 +1,104 @@
+/// Where the elements of a sequence lie: what can be asked before it is gone over.
+///
+/// A view of the standard library over a collection, such as a slice or what is lazily mapped, reads that when it is gone over itself, at the
+/// positions that were there when it was made.
+struct ElementSource {
+    /// The sequence itself, or what is below all views.
+    let elements: Any
+    /// Whether a view reads them.
+    let isViewed: Bool
+    /// The position behind the last one that a view has in it; 0 where none has positions of its own.
+    private let end: Int
+
+    init(of value: Any) {
+        var elements = value
+        var end = 0
+        var isViewed = false
+        while let view = elements as? any SequenceView, let base = view.viewedElements {
+            end = max(end, view.viewedEnd)
+            elements = base
+            isViewed = true
+        }
+        self.elements = elements
+        self.isViewed = isViewed
+        self.end = end
+    }
+
+    /// Reads the elements of a collection that may belong to a realm, for where going over them would end the process.
+    ///
+    /// - Throws: What `requireReadable()` of the collection does, and `Realm.Error` with the code `.invalidInput` where it does not have all
+    ///   positions of the view any more.
+    func requireReadable() throws {
+        let value = elements
+        if let collection = value as? any RealmCollection { try collection.requireReadable() }
+        try (value as? any BackedMap)?.requireReadable()
+        let shown = value as? any ShownElements
+        try shown?.requireReadable()
+        if end == 0 { return }
+        let count = (value as? any RealmCollection)?.count ?? shown?.count
+        guard let count, end > count else { return }
+        throw Realm.Error(
+            .invalidInput,
+            "A slice has positions up to \(end), and its collection has \(count) elements now: give an array of the "
+                + "elements."
+        )
+    }
+
+    /// Traps when a collection has nothing because its owner is gone.
+    static func checkContents(of value: Any) {
+        (ElementSource(of: value).elements as? any ReadableElements)?.place?.checkContents()
+    }
+
+    /// A position as a number; 0 for those of other types.
+    fileprivate static func number(of index: Any) -> Int {
+        if let index = index as? Int { return index }
+        return (index as? any ReversedPosition)?.number ?? 0
+    }
+}
+
+/// A collection that shows those of a realm, and is none of them.
+private protocol ShownElements {
+    var count: Int { get }
+    func requireReadable() throws
+}
+
+extension ProjectedCollection: ShownElements {}
+extension ResultsSection: ShownElements {}
+extension SectionedResults: ShownElements {}
+
+/// A sequence of the standard library that reads another one when it is gone over.
+private protocol SequenceView {
+    var viewedElements: Any? { get }
+    var viewedEnd: Int { get }
+}
+
+extension SequenceView {
+    /// Most views keep it to themselves.
+    fileprivate var viewedElements: Any? { Mirror(reflecting: self).descendant("_base") }
+    fileprivate var viewedEnd: Int { 0 }
+}
+
+extension Slice: SequenceView {
+    fileprivate var viewedElements: Any? { base }
+    /// Of what is turned around the first position is behind the last one.
+    fileprivate var viewedEnd: Int {
+        Swift.max(ElementSource.number(of: startIndex), ElementSource.number(of: endIndex))
+    }
+}
+
+extension ReversedCollection: SequenceView {}
+extension LazySequence: SequenceView {}
+extension LazyFilterSequence: SequenceView {}
+extension LazyMapSequence: SequenceView {}
+extension LazyDropWhileSequence: SequenceView {}
+extension LazyPrefixWhileSequence: SequenceView {}
+extension PrefixSequence: SequenceView {}
+extension DropFirstSequence: SequenceView {}
+
+private protocol ReversedPosition {
+    var number: Int { get }
+}
+
+extension ReversedCollection.Index: ReversedPosition {
+    fileprivate var number: Int { ElementSource.number(of: base) }
+}

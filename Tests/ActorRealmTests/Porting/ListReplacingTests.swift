@@ -228,6 +228,42 @@ struct ListReplacingTests {
         }
     }
 
+    @Test("Embedded objects are sorted where they are, in a list and in a range of it")
+    func sortingEmbedded() throws {
+        let realm = try memoryRealm()
+        let keeper = try realm.write { realm.create(Keeper.self, value: ["id": 1]) }
+        try realm.write {
+            for price in [3, 1, 4, 2] {
+                let toy = Toy()
+                toy.price = price
+                keeper.toys.append(toy)
+            }
+        }
+        let first = keeper.toys[0]
+        var toys = keeper.toys
+        func prices() -> [Int] { Array(toys).map(\.price) }
+        try realm.write { toys.sort { $0.price < $1.price } }
+        #expect(prices() == [1, 2, 3, 4])
+        #expect(!first.isInvalidated && first.price == 3)
+        try realm.write { toys[1...].sort { $0.price > $1.price } }
+        #expect(prices() == [1, 4, 3, 2])
+        let border = try realm.write { toys.partition { $0.price < 3 } }
+        #expect(border == 2 && Set(prices().prefix(2)) == [3, 4])
+        // What is new goes to its place, and what it replaces goes with it.
+        let fourth = Array(toys).first { $0.price == 4 }
+        let fifth = Toy()
+        fifth.price = 5
+        try realm.write {
+            toys.sort { $0.price < $1.price }
+            _ = toys.withContiguousMutableStorageIfAvailable { elements in
+                elements[3] = elements[0]
+                elements[0] = fifth
+            }
+        }
+        #expect(prices() == [5, 2, 3, 1])
+        #expect(fourth?.isInvalidated == true && !first.isInvalidated)
+    }
+
     @Test("observers of a managed list are told of the range")
     func observed() async throws {
         let configuration = file.configuration

@@ -139,6 +139,41 @@ struct SeenBaseTests {
 }
 
 extension SeenBaseTests {
+    @Test("A block that ends its realm in a transaction which it has begun anew throws the loss of what that saw")
+    func lostAnew() async throws {
+        let gate = GatedDevice.Control()
+        let failing = FailingDevice.Switch()
+        var gated = file.configuration
+        gated.makeDevice = { GatedDevice(FailingDevice($0, failing), gate) }
+        let configuration = gated
+        let maker = try await Maker(configuration)
+        try await maker.write("before")
+        gate.close()
+        failing.isOn.withLock { $0 = true }
+        let ended = Counter()
+        let seen = Counter()
+        let failure = await #expect(throws: Realm.Error.self) {
+            try await maker.endAnew(
+                seeing: "lost",
+                after: {
+                    // The block waits on a thread of the pool: what it waits for must need none of them.
+                    Thread.detachNewThread {
+                        try? withNewRealm(configuration) { realm in
+                            try realm.write { _ = realm.create(Tally.self, value: ["name": "lost"]) }
+                        }
+                        ended.increment()
+                    }
+                    while !gate.isHolding { usleep(1_000) }
+                },
+                { seen.increment() },
+                before: { gate.open() }
+            )
+        }
+        #expect(failure?.code != .closed, "the end of the realm hides the loss")
+        #expect(seen.value == 1)
+        while ended.value == 0 { await Task.yield() }
+    }
+
     enum LetGo: String, CaseIterable { case transaction, callback, cancelledCallback }
 
     @Test("a transaction that is let go of keeps no version of what it was built on", arguments: LetGo.allCases)
@@ -178,6 +213,25 @@ extension SeenBaseTests.Maker {
                     continuation.resume()
                 }
             }
+        }
+    }
+
+    /// Writes with a block that cancels its transaction and invalidates the realm, and does so again in a transaction which it begins
+    /// after something, and in which it may see an object.
+    func endAnew(
+        seeing name: String,
+        after something: @Sendable () -> Void,
+        _ seen: @Sendable () -> Void,
+        before returning: @Sendable () -> Void
+    ) async throws {
+        try await realm.asyncWrite {
+            realm.cancelWrite()
+            realm.invalidate()
+            something()
+            try realm.beginWriteTransaction()
+            if realm.object(ofType: Tally.self, forPrimaryKey: name) != nil { seen() }
+            realm.invalidate()
+            returning()
         }
     }
 

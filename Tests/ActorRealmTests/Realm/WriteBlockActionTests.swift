@@ -111,6 +111,49 @@ struct WriteBlockActionTests {
             }
         }
 
+        /// Whether a transaction that was lost is kept until the program ends it.
+        var keepsLostTransaction: Bool { realm.core.hasLostTransaction }
+
+        /// Ends the transaction of a block, begins another one, and ends the realm in that.
+        private func loseAnotherOne(isKeeping: Bool, isInvalidatingTwice: Bool) throws {
+            make(isKeeping ? "kept" : "never")
+            if isKeeping { try realm.commitWrite() } else { realm.cancelWrite() }
+            if isInvalidatingTwice { realm.invalidate() }
+            try realm.beginWriteTransaction()
+            make("lost")
+            realm.invalidate()
+        }
+
+        /// Writes with a block that loses a transaction which it has begun itself.
+        func writeLosingAnotherOne(_ form: Form, isKeeping: Bool, isInvalidatingTwice: Bool) async -> (any Error)? {
+            do {
+                switch form {
+                case .write:
+                    try realm.write {
+                        try loseAnotherOne(isKeeping: isKeeping, isInvalidatingTwice: isInvalidatingTwice)
+                    }
+                case .asyncWrite:
+                    try await realm.asyncWrite {
+                        try loseAnotherOne(isKeeping: isKeeping, isInvalidatingTwice: isInvalidatingTwice)
+                    }
+                case .twoSteps: break
+                case .writeAsync:
+                    return await withCheckedContinuation { continuation in
+                        realm.writeAsync({
+                            do {
+                                try self.loseAnotherOne(isKeeping: isKeeping, isInvalidatingTwice: isInvalidatingTwice)
+                            } catch {
+                                Issue.record(error)
+                            }
+                        }) { continuation.resume(returning: $0) }
+                    }
+                }
+                return nil
+            } catch {
+                return error
+            }
+        }
+
         func copy(to url: URL) async -> Realm.Error.Code? {
             do {
                 try await realm.asyncWrite {
@@ -174,6 +217,27 @@ struct WriteBlockActionTests {
         try await other.write("other", within: .seconds(30))
         try await store.write("own", within: .seconds(30))
         #expect(try await store.names() == ["other", "own"])
+    }
+
+    @Test(
+        "A write throws where its block loses a transaction that it has begun itself, and keeps nothing of that",
+        arguments: [Form.write, .asyncWrite, .writeAsync],
+        [true, false]
+    )
+    func lostAnotherOne(form: Form, isInvalidatingTwice: Bool) async throws {
+        let store = try await Store(file.configuration)
+        for isKeeping in [false, true] {
+            let error = await store.writeLosingAnotherOne(
+                form,
+                isKeeping: isKeeping,
+                isInvalidatingTwice: isInvalidatingTwice
+            )
+            #expect((error as? Realm.Error)?.code == .closed, "\(isKeeping)")
+            #expect(await !store.keepsLostTransaction)
+            #expect(try await store.names() == (isKeeping ? ["kept"] : []))
+        }
+        try await store.write("later", within: .seconds(30))
+        #expect(try await store.names() == ["kept", "later"])
     }
 
     @Test("writeCopy in the block of asyncWrite says where it works, whoever else writes", arguments: [200, 0])

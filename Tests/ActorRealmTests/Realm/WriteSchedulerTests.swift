@@ -201,6 +201,30 @@ struct WriteSchedulerTests {
         #expect(await writer.log.count == 100)
     }
 
+    @Test("A writer that fails at once leaves no deadline behind")
+    func failingWithDeadline() async throws {
+        let directory = TemporaryDirectory()
+        let failures = StepFailures()
+        var options = StorageOptions()
+        options.failures = failures
+        let file = try StorageFile.open(path: directory.path("scheduler.realm"), options: options)
+        let scheduler = WriteScheduler(file: file, ioThread: DedicatedThread(name: "test-io")) { _ in }
+        let deadline = ContinuousClock.now + .seconds(3_600)
+        for _ in 0..<3 {
+            failures.arm(after: 0)
+            await #expect(throws: StorageError.self) {
+                _ = try await scheduler.acquire(for: .none, deadline: deadline)
+            }
+            #expect(failures.outcome.failed == .lock)
+            failures.arm(after: 0)
+            _ = scheduler.acquire(for: .none, deadline: deadline) { _, _ in }
+            #expect(failures.outcome.failed == .lock)
+        }
+        let later = deadline + .seconds(1)
+        let left = scheduler.state.withLock { $0.deadlines.look(at: later, calledFor: later).due.count }
+        #expect(left == 0)
+    }
+
     @Test("Waiting tasks write in the order in which they came")
     func order() async throws {
         let fixture = try Fixture(durability: .none)

@@ -38,13 +38,15 @@ extension WriteScheduler {
 
     func register(_ waiter: Waiter, for ticket: Ticket) {
         let early = state.withLock { state -> Outcome? in
-            if let outcome = state.early.removeValue(forKey: ticket) { return outcome }
-            if state.queue.hasTurn(ticket) {
+            var outcome = state.early.removeValue(forKey: ticket)
+            if outcome == nil, state.queue.hasTurn(ticket) { outcome = .granted }
+            if outcome == nil {
+                state.waiters[ticket] = waiter
+            } else {
+                // It may have been noted behind the outcome.
                 state.deadlines.forget(ticket)
-                return .granted
             }
-            state.waiters[ticket] = waiter
-            return nil
+            return outcome
         }
         if let early { waiter.receive(early) }
     }

@@ -12,6 +12,18 @@ final class ThrownLoss: Sendable {
     func isNotThrown() { flag.store(false, ordering: .releasing) }
 }
 
+/// What the block of a write loses by ending its realm.
+///
+/// It is the block's, and not that of one core: a realm that was invalidated goes on with another one.
+struct BlockEnd {
+    /// Whether a transaction was rolled back with the realm, so that the write throws.
+    var hasLostTransaction = false
+    /// What transactions were built on that have ended, and whose core has, too.
+    private(set) var base: BaseFlush?
+
+    mutating func note(_ base: BaseFlush?) { self.base = self.base?.followed(by: base) ?? base }
+}
+
 /// What the block of a write has returned or thrown, and has begun to commit.
 struct BlockOutcome<Value> {
     /// Instead of the block's own, why something is lost that it saw in a transaction which it has cancelled, or why a commit could not begin.
@@ -19,6 +31,8 @@ struct BlockOutcome<Value> {
     /// The flush of all that it has begun to commit.
     let commit: BaseFlush?
     let thrownLoss: ThrownLoss?
+    /// Whether a transaction was rolled back with the realm.
+    var hasLostTransaction = false
 }
 
 extension CallbackWrites {
@@ -58,18 +72,34 @@ extension RealmCore {
         try settle()
     }
 
-    /// Rolls back what the block of a write has begun anew behind the core that it has invalidated: that write throws, and nobody else
-    /// ends it.
+    /// Calls the block of a write, and finds out what it commits in the background and what it loses with the realm.
+    func collecting<Value>(_ block: () throws -> Value) -> BlockOutcome<Value> {
+        let called = calling { callbackWrites.collecting(block) }
+        var outcome = called.value
+        outcome.hasLostTransaction = called.hasLostTransaction
+        return outcome
+    }
+
+    /// Calls the block of a write, and finds out whether a transaction was rolled back with the realm: the write throws then.
     ///
-    /// What that was built on is waited for as what the block has cancelled itself.
-    func cancelBegunAnew(behind turn: WriteScheduler.Ticket) {
+    /// Rolled back is also what the block has begun anew behind the core that it has invalidated, and left open: nobody else ends it.
+    /// What all these were built on is waited for as what the block has cancelled itself.
+    func calling<Value>(_ block: () -> Value) -> (value: Value, hasLostTransaction: Bool) {
+        let before = callbackWrites.blockEnd
+        callbackWrites.blockEnd = BlockEnd()
+        let value = block()
+        var end = callbackWrites.blockEnd ?? BlockEnd()
+        callbackWrites.blockEnd = before
+        noteBase(end.base)
         let next = coreInUse
-        guard next !== self else { return }
-        if next.hasTransaction {
-            next.cancelTransaction()
-            lostTurn = turn
+        if next !== self {
+            if next.hasTransaction {
+                next.cancelTransaction()
+                end.hasLostTransaction = true
+            }
+            noteBase(next.takeBase())
         }
-        noteBase(next.takeBase())
+        return (value, end.hasLostTransaction)
     }
 
     /// Rolls back what the block of a write has left open, where something that it committed or saw before is lost: what throws has

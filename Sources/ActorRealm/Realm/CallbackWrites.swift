@@ -32,6 +32,8 @@ final class CallbackWrites {
         let end: End
     }
 
+    /// What the block of a write, of any form, has lost with its realm so far; nil where none is being called.
+    var blockEnd: BlockEnd?
     /// The commit that was begun last.
     var lastCommit: AsyncTransactionId?
     /// Whether the block of a write is being called that waits for what that commits in the background.

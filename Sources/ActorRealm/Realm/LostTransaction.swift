@@ -45,11 +45,22 @@ extension RealmCore {
     /// `invalidate()`, what it writes outside of transactions afterwards is to trap, as it does elsewhere.
     func replaceLostTransactions() { lostTransactions.removeAll { $0.task == writingTask } }
 
+    /// Rolls the open transaction back with the realm.
+    func loseTransaction() {
+        if callbackWrites.blockEnd != nil {
+            // The write whose block this is ends it, and throws.
+            callbackWrites.blockEnd?.hasLostTransaction = true
+        } else if isOpenEnded, let ticket {
+            noteLostTransaction(ticket)
+        }
+        cancelTransaction()
+    }
+
     /// So many are kept of tasks that never end what they began.
     private static var lostTransactionLimit: Int { 64 }
 
     /// Notes that the transaction of a turn is lost, which the program has not ended.
-    func noteLostTransaction(_ turn: WriteScheduler.Ticket) {
+    private func noteLostTransaction(_ turn: WriteScheduler.Ticket) {
         // That of an `AsyncTransaction` ends with it.
         if lostTransactions.count >= Self.lostTransactionLimit,
             let oldest = lostTransactions.firstIndex(where: { !$0.isExclusive })

@@ -103,8 +103,7 @@ final class PendingWrite: @unchecked Sendable {
             return writes.end(id)
         }
         writes.lastCommit = nil
-        core.whileSettlingLater(isGrouped: false, block)
-        core.cancelBegunAnew(behind: ticket)
+        let hasLostTransaction = core.calling { core.whileSettlingLater(isGrouped: false, block) }.hasLostTransaction
         if core.ticket == ticket {
             if commits {
                 core.commitInBackground(withoutNotifying: tokens, onComplete)
@@ -115,14 +114,16 @@ final class PendingWrite: @unchecked Sendable {
             // What the block has begun itself, and left open.
             if core.isInWriteTransaction { core.commitInBackground(withoutNotifying: tokens, nil) }
             let base = core.takeBase()
-            guard let own = writes.lastCommit else { return settle(core, ticket, base, nil) }
-            guard base != nil || core.lostTurn == ticket else {
+            guard let own = writes.lastCommit else { return settle(core, hasLostTransaction, base, nil) }
+            guard base != nil || hasLostTransaction else {
                 writes.follow(own) { [onComplete, log] failure, isHeard in
                     if let onComplete { onComplete(failure) } else if !isHeard { log(failure) }
                 }
                 return writes.end(id)
             }
-            return writes.follow(own, ending: id) { self.settle(core, ticket, base, $0, isHeard: $1) }
+            return writes.follow(own, ending: id) {
+                self.settle(core, hasLostTransaction, base, $0, isHeard: $1)
+            }
         }
         // Nobody asks how a write ended whose block was to commit and did not.
         if !commits {
@@ -136,18 +137,18 @@ final class PendingWrite: @unchecked Sendable {
     /// may have been told already.
     private func settle(
         _ core: RealmCore,
-        _ ticket: WriteScheduler.Ticket,
+        _ hasLostTransaction: Bool,
         _ base: BaseFlush?,
         _ failure: (any Error)?,
         isHeard: Bool = false
     ) {
-        guard let base else { return finish(core, ticket, nil, failure, isHeard) }
+        guard let base else { return finish(core, hasLostTransaction, nil, failure, isHeard) }
         // Used in its isolation only, where it is sent to here.
         nonisolated(unsafe) let core = core
         base.tell(
             .callback { result in
                 self.isolation.post(
-                    { self.finish(core, ticket, result, failure, isHeard) },
+                    { self.finish(core, hasLostTransaction, result, failure, isHeard) },
                     orElse: {
                         if let failure {
                             if !isHeard { self.log(failure) }
@@ -163,7 +164,7 @@ final class PendingWrite: @unchecked Sendable {
 
     private func finish(
         _ core: RealmCore,
-        _ ticket: WriteScheduler.Ticket,
+        _ hasLostTransaction: Bool,
         _ base: WriteScheduler.CommitResult?,
         _ own: (any Error)?,
         _ isHeard: Bool
@@ -171,7 +172,7 @@ final class PendingWrite: @unchecked Sendable {
         var failure = own
         do {
             if let base { try core.moved(behind: base) }
-            try core.checkNotLost(ticket)
+            if hasLostTransaction { throw core.endedInBlockError }
         } catch {
             failure = own ?? error
         }

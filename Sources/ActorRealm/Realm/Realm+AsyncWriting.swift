@@ -178,12 +178,11 @@ extension Realm {
         // What observers are not to be told of is a version of its own, also when the block itself commits without notifying.
         try core.beginTransaction(turn: turn, joining: request.tokens.isEmpty && !core.signals.hasDeliverers)
         let result: Result
-        let outcome = writes.collecting {
+        let outcome = core.collecting {
             try core.whileSettlingLater(isGrouped: request.tokens.isEmpty, block)
         }
-        // Before anything suspends: nobody else would end it.
-        core.cancelBegunAnew(behind: turn)
         let commit = outcome.commit
+        let hasLostTransaction = outcome.hasLostTransaction
         do {
             result = try outcome.result.get()
         } catch {
@@ -213,7 +212,7 @@ extension Realm {
         // A call that has nothing to wait for costs a frame and a look at the executor all the same.
         if let base { try core.moved(behind: await base.value(isolation: isolation)) }
         if let commit { try core.complete(await commit.value(isolation: isolation)) }
-        try core.checkNotLost(turn)
+        if hasLostTransaction { throw core.endedInBlockError }
         return result
     }
 }

@@ -69,10 +69,8 @@ extension Realm {
     private func write<Result>(_ request: WriteRequest, _ block: () throws -> Result) throws -> Result {
         let core = core
         try core.beginBlocking(request)
-        let turn = core.ticket
         let result: Result
-        let outcome = core.callbackWrites.collecting(block)
-        if let turn { core.cancelBegunAnew(behind: turn) }
+        let outcome = core.collecting(block)
         let commit = outcome.commit
         do {
             result = try outcome.result.get()
@@ -98,7 +96,7 @@ extension Realm {
             try core.complete(commit.waitOnPool())
             core.tellBlocks()
         }
-        try core.checkNotLost(turn)
+        if outcome.hasLostTransaction { throw core.endedInBlockError }
         return result
     }
 

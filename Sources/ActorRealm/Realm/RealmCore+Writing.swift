@@ -228,10 +228,9 @@ extension RealmCore {
         }
     }
 
-    /// Throws when the transaction of a turn ended because its block ended the realm.
-    func checkNotLost(_ turn: WriteScheduler.Ticket?) throws(Realm.Error) {
-        guard let turn, lostTurn == turn else { return }
-        throw error(
+    /// What a write throws whose block has ended the realm in a transaction.
+    var endedInBlockError: Realm.Error {
+        error(
             .closed,
             "The block of a write closed or invalidated its realm: what it wrote is rolled back. Do that behind the write."
         )

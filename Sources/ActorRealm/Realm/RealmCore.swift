@@ -61,8 +61,6 @@ final class RealmCore {
     var briefCommitCount: UInt8 = 0
     /// Whether the block being called may share its commit with other writers.
     var isGrouped = false
-    /// The turn whose transaction ended with the realm, or whose block has begun anew behind that.
-    var lostTurn: WriteScheduler.Ticket?
     /// Whether the open write transaction is the program's to end, and not a block's.
     var isOpenEnded = false
     /// The transactions that ended with the realm and that the program has not ended: what it writes goes nowhere until it does, since
@@ -418,13 +416,12 @@ final class RealmCore {
                     "A realm was closed inside a write transaction, which was rolled back.",
                     metadata: ["realm.path": "\(coordinator.path)"]
                 )
-            lostTurn = ticket
-            if isOpenEnded, let ticket { noteLostTransaction(ticket) }
-            cancelTransaction()
+            loseTransaction()
         }
         // It holds a version of the file. A write whose block ends the realm waits for it: what that saw may be on its way to the
         // disk.
-        if !settlesLater && !callbackWrites.isCollecting { _ = takeBase() }
+        let base = takeBase()
+        callbackWrites.blockEnd?.note(base)
         self.lifecycle = lifecycle
         frozenRealm = nil
         unseen = nil

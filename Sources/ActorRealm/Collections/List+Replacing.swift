@@ -78,11 +78,20 @@ extension List {
 
     /// Calls a closure with the elements one behind the other, for the algorithms of the standard library, and takes over what it leaves there.
     ///
-    /// Only where elements may be lists or dictionaries, which are known by their places: `sort` would write over what it is to read.
+    /// Only where `sort` would write over what it is to read, or could not write: elements may be lists or dictionaries, which are known
+    /// by their places, or are embedded objects, which are exchanged, since none is given to another place.
     public func withContiguousMutableStorageIfAvailable<Result>(
         _ body: (inout UnsafeMutableBufferPointer<Element>) throws -> Result
     ) rethrows -> Result? {
-        guard let place, Element._elementShape.kind == .any else { return nil }
+        guard let place else { return nil }
+        if Element.self is ObjectBase.Type, place.backing.elements?.info.isEmbedded == true {
+            let before = Array(self)
+            var elements = before
+            let result = try elements.withUnsafeMutableBufferPointer { try body(&$0) }
+            exchange(before, for: elements, in: place.backing)
+            return result
+        }
+        guard Element._elementShape.kind == .any else { return nil }
         let live = LiveValues(core: place.core)
         let backing = place.backing
         // Swift takes some for equal that are stored otherwise: texts of other bytes, and zeros of two signs.
@@ -99,6 +108,29 @@ extension List {
             self[index] = element
         }
         return result
+    }
+
+    /// Brings embedded objects to the places that they are to have, and then writes the others, which are new.
+    private func exchange(_ before: [Element], for elements: [Element], in backing: _CollectionBacking) {
+        func key(_ element: Element) -> Int64? {
+            guard case .link(let key)? = Element._storedElement(element, in: backing)?.value else { return nil }
+            return key
+        }
+        let wanted = elements.map { key($0) }
+        var current = before.map { key($0) }
+        var indices: [Int64: Int] = [:]
+        for case (let index, let key?) in current.enumerated() { indices[key] = index }
+        for (index, key) in wanted.enumerated() where key != current[index] {
+            // One that is to be in two places stays in the first.
+            guard let key, let other = indices[key], wanted[other] != key else { continue }
+            swapAt(index, other)
+            current.swapAt(index, other)
+            indices[key] = index
+            if let moved = current[other] { indices[moved] = other }
+        }
+        for (index, element) in elements.enumerated() where wanted[index] != current[index] {
+            self[index] = element
+        }
     }
 
     /// Replaces the elements of a range of positions by others, of any number.

@@ -49,6 +49,13 @@ struct QueryPath {
         return path
     }
 
+    /// One of the values that the path leads to, whatever stands before them.
+    var element: QueryNode {
+        var path = self
+        path.quantifier = nil
+        return .path(path)
+    }
+
     func operand(stripping count: Int) -> PredicateOperand {
         .path(PropertyPath(steps: count == 0 ? steps : Array(steps.dropFirst(count))))
     }
@@ -164,23 +171,18 @@ enum QueryNode {
         case .subqueryCount:
             misuse("The count of a subquery must be compared with a number.")
         case .comparison(let left, let operation, .embedded(let object), _):
-            let equal = left.memberwiseEqual(object)
             guard operation == .equal || operation == .notEqual else {
                 misuse("Operator '\(operation.spelling)' not supported for embedded objects.")
             }
+            let path = left.path
+            let equal = path.element.memberwiseEqual(object)
             let wanted = operation == .equal ? equal : .not(equal)
-            guard left.path.isMany(stripping: count) else { return wanted.predicate(stripping: count, in: core) }
-            // All properties of one and the same element are meant: the elements that fit are counted.
-            let zero = QueryNode.value(.int(0))
-            let condition: QueryNode =
-                switch left.path.quantifier {
-                case .all: .comparison(.subqueryCount(.not(wanted)), .equal, zero, [])
-                case PredicateQuantifier.none?: .comparison(.subqueryCount(wanted), .equal, zero, [])
-                default: .comparison(.subqueryCount(wanted), .greater, zero, [])
-                }
-            return condition.predicate(stripping: count, in: core)
+            return wanted.met(by: path, stripping: count).predicate(stripping: count, in: core)
         case .comparison(let left, _, .oneOf(let values), _):
-            return left.isOne(of: values, stripping: count).predicate(stripping: count, in: core)
+            let path = left.path
+            let isOne = QueryNode.or(values.map { .comparison(path.element, .equal, $0, .none) })
+            // One element may be equal to this value and one to that; whether any is can be asked of each value.
+            return isOne.met(by: path, stripping: count, byOne: isOne).predicate(stripping: count, in: core)
         case .comparison(let left, let operation, let right, let options):
             let (left, right) = (left.plain, right.plain)
             var isMany = false
@@ -209,20 +211,21 @@ enum QueryNode {
         }
     }
 
-    /// The condition that a property is equal to one of some values, whichever of them.
-    private func isOne(of values: [QueryNode], stripping count: Int) -> QueryNode {
-        let parts = values.map { QueryNode.comparison(self, .equal, $0, .none) }
+    /// The condition that the elements to which a path leads meet this one, as many as its quantifier asks for.
+    ///
+    /// - Parameter byOne: The condition that one at least meets it; nil to count those that do, so that all of it is about one element.
+    private func met(by path: QueryPath, stripping count: Int, byOne: QueryNode? = nil) -> QueryNode {
+        let depth = path.collections.count { $0 > count }
         switch path.quantifier(stripping: count) {
-        case .all:
-            // One element may be equal to this value and one to that: those that are equal to none are counted.
-            let equal = values.map { value -> QueryNode in
-                if case .embedded(let object) = value { return memberwiseEqual(object) }
-                return .comparison(self, .equal, value, .none)
-            }
-            return .comparison(.subqueryCount(.not(.or(equal))), .equal, .value(.int(0)), .none)
-        case PredicateQuantifier.none?: return .and(parts)
-        default: return .or(parts)
+        case .all: return .not(QueryNode.not(self).metByOne(behind: depth))
+        case PredicateQuantifier.none?: return .not(byOne ?? metByOne(behind: depth))
+        default: return byOne ?? metByOne(behind: depth)
         }
+    }
+
+    /// The condition that an element behind a number of collections meets this one.
+    private func metByOne(behind depth: Int) -> QueryNode {
+        (0..<depth).reduce(self) { inner, _ in .comparison(.subqueryCount(inner), .greater, .value(.int(0)), .none) }
     }
 
     private func operand(stripping count: Int, in core: RealmCore) -> PredicateOperand {
@@ -233,13 +236,12 @@ enum QueryNode {
         case .path(let path): return path.operand(stripping: count)
         case .root, .member: return plain.operand(stripping: count, in: core)
         case .subqueryCount(let condition):
-            let collection = condition.subqueryCollection
-            let length = collection.collections[0]
+            let (path, length) = condition.subqueryCollection(behind: count)
             // `map.values` stands for the objects that the map holds.
-            let namesValues = collection.steps.dropFirst(length).first == .allValues
+            let namesValues = path.steps.dropFirst(length).first == .allValues
             return .subqueryCount(
                 PredicateSubquery(
-                    collection: PropertyPath(steps: Array(collection.steps[count..<length])),
+                    collection: PropertyPath(steps: Array(path.steps[count..<length])),
                     predicate: condition.predicate(stripping: namesValues ? length + 1 : length, in: core)
                 )
             )
@@ -248,9 +250,11 @@ enum QueryNode {
         }
     }
 
-    /// The collection whose elements a subquery counts: the first one of its paths, the same in all of them.
-    private var subqueryCollection: QueryPath {
-        var found: QueryPath?
+    /// The collection whose elements a subquery counts: the first one of its paths behind what is stripped, the same in all of them.
+    ///
+    /// - Returns: A path through it, and the number of steps that lead to and include it.
+    private func subqueryCollection(behind count: Int) -> (path: QueryPath, length: Int) {
+        var found: (path: QueryPath, length: Int)?
         var pending = [self]
         while let node = pending.popLast()?.plain {
             switch node {
@@ -258,16 +262,18 @@ enum QueryNode {
             case .and(let parts), .or(let parts): pending += parts
             case .comparison(let left, _, let right, _): pending += [left, right]
             case .not(let inner): pending.append(inner)
-            case .value, .objects, .oneOf, .embedded, .subqueryCount: break
+            case .subqueryCount(let inner): pending.append(inner)
+            case .value, .objects, .oneOf, .embedded: break
             case .path(let path):
-                path.requireCollectionFirst()
-                guard let length = path.collections.first else {
+                // Behind one collection, a way to another one may go through the entry of a map.
+                if count == 0 { path.requireCollectionFirst() }
+                guard let length = path.collections.first(where: { $0 > count }) else {
                     misuse("Subqueries must contain a keypath starting with a collection.")
                 }
-                if let found, found.steps.prefix(found.collections[0]) != path.steps.prefix(length) {
+                if let found, found.path.steps.prefix(found.length) != path.steps.prefix(length) {
                     misuse("A subquery must be about one collection, not two.")
                 }
-                if found?.steps.dropFirst(length).first != .allValues { found = path }
+                if found?.path.steps.dropFirst(length).first != .allValues { found = (path, length) }
             }
         }
         guard let found else {

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import RealmTestSupport
 import Testing
@@ -48,6 +49,15 @@ struct OutdatedSequencesTests {
 
     /// What was delivered last, before the end.
     enum Last: String { case failure, change, nothing }
+
+    /// Something that a block holds, which says when it is let go of.
+    private final class BlockEnd: Sendable {
+        private let told: Journal<String>
+
+        init(_ told: Journal<String>) { self.told = told }
+
+        deinit { told.add("end") }
+    }
 
     private actor Reader {
         private var realm: Realm!
@@ -120,6 +130,17 @@ struct OutdatedSequencesTests {
             }
         }
 
+        /// Observes a book with a block that says when it is let go of, and is not called before the end.
+        func observe(on queue: DispatchQueue, _ told: Journal<String>) -> NotificationToken {
+            let end = BlockEnd(told)
+            return realm.objects(Book.self).first!
+                .observe(on: queue) { (change: ObjectChange<Book>) in
+                    withExtendedLifetime(end) {
+                        if case .error = change { told.add("error") } else { told.add("change") }
+                    }
+                }
+        }
+
         func changes() -> CollectionChanges<Results<Shelf>> { realm.objects(Shelf.self).changes() }
 
         func batched() -> some AsyncSequence<RealmChange, Never> & Sendable {
@@ -164,6 +185,23 @@ struct OutdatedSequencesTests {
         #expect(await reader.refresh() == false)
         await check(try await reader.tasks(), [.nothing], "begun on the outdated realm")
         #expect(await reader.callbackWrites() == [.schemaOutdated, .schemaOutdated])
+    }
+
+    @Test("A block on another queue that was never called is told, too", .secondProcess)
+    func blockElsewhere() async throws {
+        let path = directory.path("blocks.realm")
+        let reader = try await Reader(path)
+        let told = Journal<String>()
+        let token = await reader.observe(on: DispatchQueue(label: "elsewhere"), told)
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let configuration = OutdatedRealmTests.configuration(path, [LaterShelf.self, LaterBook.self], version: 2)
+            try withNewRealm(configuration) { realm in
+                try realm.write { realm.create(LaterShelf.self, value: ["name": "second"]) }
+            }
+        }
+        _ = await eventually { told.entries.last == "end" }
+        #expect(told.entries == ["error", "end"])
+        token.invalidate()
     }
 
     @Test("Changes that follow each other are outdated where the last one is")

@@ -318,6 +318,37 @@ struct CollectionChangesTests {
         #expect(moves == [RealmCollectionMove(from: 0, to: 3)])
     }
 
+    @Test("A change tells no moves of a later one that has the same places")
+    func laterMoves() async throws {
+        let worker = try await Worker(file.configuration)
+        try await worker.with { worker, realm in
+            let owner = try await realm.asyncWrite {
+                let owner = realm.create(ChoreOwner.self, value: ["name": "Ann"])
+                for id in 0..<3 { owner.tasks.append(realm.create(Chore.self, value: ["id": id])) }
+                return owner
+            }
+            var first: RealmCollectionChange<List<Chore>>?
+            for await change in owner.tasks.changes() {
+                guard case .update(_, let deletions, let insertions, _) = change else {
+                    try await realm.asyncWrite {
+                        owner.tasks.remove(at: 0)
+                        owner.tasks.append(realm.create(Chore.self, value: ["id": 3]))
+                    }
+                    continue
+                }
+                #expect(deletions == [0] && insertions == [2])
+                if first == nil {
+                    first = change
+                    try await realm.asyncWrite { owner.tasks.move(from: 0, to: 2) }
+                } else {
+                    #expect(change.moves == [RealmCollectionMove(from: 0, to: 2)])
+                    #expect(first?.moves == [])
+                    return
+                }
+            }
+        }
+    }
+
     @Test("the deletion of a list's owner is the last change of the list")
     func ownerDeleted() async throws {
         let worker = try await Worker(file.configuration)

@@ -101,6 +101,41 @@ struct FinePrintTests {
         }
     }
 
+    @Test("On an actor whose realm lacks the class, changes end with an error that says so, and tell of no deletion")
+    func classElsewhere() async throws {
+        let worker = try await Worker(file.configuration)
+        try await worker.add(1, "one")
+        var configuration = file.configuration
+        configuration.objectTypes = [Newcomer.self]
+        let other = try await Worker(configuration)
+        let journal = Journal<String>()
+        let token = await worker.with { _, realm in
+            await realm.object(ofType: Chore.self, forPrimaryKey: 1)!
+                .observe(on: other) { _, change in journal.add(DockFile.text(change)) }
+        }
+        let object = try #require(await worker.changes(ofTask: 1))
+        let all = await worker.changes()
+        let sections = await worker.with { _, realm in realm.objects(Chore.self).sectioned(by: \.priority).changes() }
+        try await other.with { _, _ in
+            var objects = object.makeAsyncIterator()
+            var rows = all.makeAsyncIterator()
+            try await worker.rename(1, "uno")
+            guard case .error(let error)? = await objects.next() else {
+                Issue.record("no error of the object")
+                return
+            }
+            #expect(error.localizedDescription.contains("'Chore' is not managed by the Realm"))
+            #expect(await objects.next() == nil)
+            #expect(await rows.next()?.told == .error)
+            #expect(await rows.next()?.told == nil)
+            var divided = sections.makeAsyncIterator()
+            #expect(await divided.next() == nil)
+        }
+        #expect(await journal.wait(for: 1) == ["error"])
+        token.invalidate()
+        await other.close()
+    }
+
     @Test("an object that was deleted and made again in between is a deletion and an insertion")
     func recreated() async throws {
         let worker = try await Worker(file.configuration)

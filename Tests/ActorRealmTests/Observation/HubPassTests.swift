@@ -54,6 +54,44 @@ struct HubPassTests {
         }
     }
 
+    /// Follows the hub, and cannot read what tells whether a commit concerns it.
+    private final class Unreadable: ObservationMember, @unchecked Sendable {
+        private final class Check: FollowerCheck {
+            override func isConcerned(by commit: ObservedCommit) throws -> Bool {
+                throw StorageError(.corrupt, "This page cannot be read.")
+            }
+        }
+
+        let hub: ObservationHub
+        let failureCount = Mutex(0)
+
+        init(_ hub: ObservationHub) {
+            self.hub = hub
+            super.init(origin: nil)
+            check = Check()
+            hub.register(self)
+        }
+
+        override func examine(_ commit: ObservedCommit) -> Bool { true }
+        override func catchUp(to view: FixedView, _ process: ObservationHub.Process) -> CatchUp { .follows(nil) }
+        override var isFollowing: Bool { true }
+        override var heldVersion: UInt64? { nil }
+        override func noteFollowing(_ version: UInt64) {}
+        override func isBehind(_ version: UInt64) -> Bool { false }
+        override func realmMoved() {}
+
+        override func fail(_ error: any Error) {
+            failureCount.withLock { $0 += 1 }
+            cancel()
+        }
+
+        @discardableResult
+        override func cancel() -> Bool {
+            hub.unregister(self)
+            return true
+        }
+    }
+
     private func wait(for semaphore: DispatchSemaphore) async {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread {
@@ -154,5 +192,46 @@ struct HubPassTests {
         cursor.accept(second)
         cursor.cancel()
         barrier.cancel()
+    }
+
+    @Test("hears of a commit though another one cannot read whether that concerns it")
+    @MainActor
+    func unreadable() async throws {
+        let realm = try await Realm(configuration: file.fast)
+        realm.autorefresh = false
+        let hub = realm.core.coordinator.observations
+        let unreadable = Unreadable(hub)
+        let cursor = try ChangeCursor(
+            RealmSubject(),
+            coordinator: realm.core.coordinator,
+            at: nil,
+            lagLimit: nil,
+            objectTypes: [Todo.self, Tally.self],
+            origin: nil
+        )
+        #expect(cursor.ask() == .wait)
+        hub.schedule()
+        func isLookedAfter(_ member: ObservationMember) -> Bool {
+            hub.state.withLock { _ in if case .group = member.place { true } else { false } }
+        }
+        while !isLookedAfter(cursor) || !isLookedAfter(unreadable) || hub.currentVersion != realm.version {
+            await Task.yield()
+        }
+        try write("a")
+        // Until the pass is over that met the failure.
+        while unreadable.failureCount.withLock({ $0 }) == 0 || hub.state.withLock({ $0.isProcessing }) {
+            await Task.yield()
+        }
+        let failureCount = unreadable.failureCount.withLock { $0 }
+        #expect(failureCount == 1)
+        #expect(cursor.failure == nil)
+        var answer = cursor.ask()
+        while answer != .fetch, answer != .end {
+            if answer == .compute { await cursor.compute() }
+            await Task.yield()
+            answer = cursor.ask()
+        }
+        #expect(cursor.fetch()?.delta?.classes["Tally"]?.inserted.count == 1)
+        cursor.cancel()
     }
 }

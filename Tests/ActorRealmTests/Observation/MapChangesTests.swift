@@ -138,6 +138,49 @@ struct MapChangesTests {
         }
     }
 
+    @Test("Objects in a collection of values of any kind are followed, unless key paths are given")
+    func linksInCollections() async throws {
+        let worker = try await Worker(configuration)
+        try await worker.with { worker, realm in
+            let crate = try await realm.asyncWrite {
+                let crate = realm.create(Crate.self, value: ["id": 1])
+                let target = realm.create(Crate.self, value: ["id": 2])
+                crate.values.append(.int(1))
+                crate.values.append(.object(target))
+                crate.mixed["link"] = .object(target)
+                crate.value = .fromArray([.fromDictionary(["inner": .object(target)])])
+                return crate
+            }
+            var list = crate.values.changes().makeAsyncIterator()
+            var unfollowed = crate.values.changes(keyPaths: [String]()).makeAsyncIterator()
+            var nested = try #require(crate.value.listValue).changes().makeAsyncIterator()
+            var map = crate.mixed.changes().makeAsyncIterator()
+            _ = await list.next()
+            _ = await unfollowed.next()
+            _ = await nested.next()
+            _ = await map.next()
+            try await realm.asyncWrite { realm.object(ofType: Crate.self, forPrimaryKey: 2)?.price = 3 }
+            // So that there is something to tell in any case.
+            try await realm.asyncWrite {
+                crate.values.insert(.int(0), at: 0)
+                crate.mixed["z"] = .int(1)
+                crate.value.listValue?.append(.int(1))
+            }
+            guard case .update(_, _, _, let inList)? = await list.next(),
+                case .update(_, _, _, let inUnfollowed)? = await unfollowed.next(),
+                case .update(_, _, _, let inNested)? = await nested.next(),
+                case .update(_, _, _, let inMap)? = await map.next()
+            else {
+                Issue.record("no update")
+                return
+            }
+            #expect(inList == [1])
+            #expect(inUnfollowed == [])
+            #expect(inNested == [0])
+            #expect(inMap == ["link"])
+        }
+    }
+
     @Test("observe gives a map to its actor")
     func observing() async throws {
         let worker = try await Worker(configuration)

@@ -77,6 +77,61 @@ private func describe(_ sections: SectionedResults<Int, Chore>) -> [String] {
         }
     }
 
+    @Test("Key paths of sections lead through linking objects, as those of collections do")
+    func linkingObjects() async throws {
+        let worker = try await Worker(file.configuration)
+        try await worker.with { _, realm in
+            try await realm.asyncWrite {
+                let chore = realm.create(Chore.self, value: ["id": 1, "name": "one"])
+                chore.owner = realm.create(ChoreOwner.self, value: ["name": "Ann"])
+            }
+            let owners = realm.objects(ChoreOwner.self)
+            var plain = owners.changes(keyPaths: ["owned.name"]).makeAsyncIterator()
+            var sections = owners.sectioned(by: \.name).changes(keyPaths: ["owned.name"]).makeAsyncIterator()
+            _ = await plain.next()
+            _ = await sections.next()
+            try await realm.asyncWrite { realm.object(ofType: Chore.self, forPrimaryKey: 1)?.name = "uno" }
+            // So that there is something to tell in any case.
+            try await realm.asyncWrite { _ = realm.create(ChoreOwner.self, value: ["name": "Bea"]) }
+            guard case .update(_, _, _, let expected)? = await plain.next(),
+                case .update(_, _, _, let modifications, _, _)? = await sections.next()
+            else {
+                Issue.record("no update")
+                return
+            }
+            #expect(expected == [0])
+            #expect(modifications.map { [$0.section, $0.item] } == [[0, 0]])
+        }
+    }
+
+    @Test("Key paths of sections lead as far as they are spelled out")
+    @MainActor
+    func farKeyPaths() async throws {
+        let file = TestFile()
+        var configuration = file.fast
+        configuration.objectTypes = objectTestTypes
+        let realm = try await Realm(configuration: configuration)
+        try realm.write {
+            var boss = realm.create(Keeper.self, value: ["id": 0])
+            for id in 1...5 {
+                let keeper = realm.create(Keeper.self, value: ["id": id])
+                keeper.boss = boss
+                boss = keeper
+            }
+        }
+        let keepers = realm.objects(Keeper.self).sectioned(by: \.id)
+        var sections = keepers.changes(keyPaths: ["boss.boss.boss.boss.boss.name"]).makeAsyncIterator()
+        _ = await sections.next()
+        try realm.write { realm.object(ofType: Keeper.self, forPrimaryKey: 0)?.name = "somebody" }
+        // So that there is something to tell in any case.
+        try realm.write { _ = realm.create(Keeper.self, value: ["id": 6]) }
+        guard case .update(_, _, _, let modifications, _, _)? = await sections.next() else {
+            Issue.record("no update")
+            return
+        }
+        #expect(modifications.map { [$0.section, $0.item] } == [[5, 0]])
+    }
+
     @Test func `an observer is told rows and sections that come and go`() async throws {
         let worker = try await Worker(file.configuration)
         for (id, priority) in [(1, 10), (2, 20), (3, 10)] { try await worker.add(id, "t\(id)", priority: priority) }

@@ -231,6 +231,38 @@ struct ConsecutiveLeavingOutTests {
         }
     }
 
+    @Test("The end of a list is told, also when all that others had put there goes with it")
+    func endedList() async throws {
+        let labels = Self.cases.first { $0.testDescription == "a list of values" }!
+        try await observed(labels.begin) { observer in
+            try await observer.perform([
+                .silent { Self.basket($0).labels.removeAll() },
+                .others { Self.basket($0).labels.append("f") },
+                .silent { Self.basket($0).commit = 1 },
+                .others { $0.delete(Self.basket($0)) },
+                .silent(Self.add("z")),
+            ])
+            await observer.settle()
+            #expect(observer.told.entries == ["begins", "-[] +[] *[]"])
+        }
+    }
+
+    @Test("The end of a map is told, also when all that others had put there goes with it")
+    func endedMap() async throws {
+        let weights = Self.cases.first { $0.testDescription == "a map" }!
+        try await observed(weights.begin) { observer in
+            try await observer.perform([
+                .silent { Self.basket($0).weights.removeAll() },
+                .others { Self.basket($0).weights["f"] = 1 },
+                .silent { Self.basket($0).commit = 1 },
+                .others { $0.delete(Self.basket($0)) },
+                .silent(Self.add("z")),
+            ])
+            await observer.settle()
+            #expect(observer.told.entries == ["begins", "-[] +[] *[]"])
+        }
+    }
+
     @Test("sections go on from what they show when others took back what they did between two of them")
     func takenBack() async throws {
         @Sendable func begin(_ realm: Realm, _ journal: Journal<String>) -> NotificationToken {

@@ -19,8 +19,8 @@ final class ObservedCollection: Sendable {
     let keyPaths: [String]?
     /// What counts as a modification of an object.
     let counted: ChangePaths
-    /// What decides the order where that lies deeper than what counts otherwise, and counts as well; nil where it does not.
-    let deepOrder: ChangePaths?
+    /// What counts as well and lies further away than what links lead to: what decides the order, what was asked for.
+    let further: [ChangePaths]
     /// The properties whose modifications are told; nil for all that count.
     let askedPaths: [String]?
     let asked: ChangePaths?
@@ -57,7 +57,13 @@ final class ObservedCollection: Sendable {
             guard case .sort(let order) = step else { return [] }
             return order.keys.map(\.path).filter { $0.steps.count > ChangePaths.defaultDepth + 1 }
         }
-        deepOrder = keyPaths == nil && !deep.isEmpty ? try paths(deep) : nil
+        var further: [ChangePaths] = []
+        if keyPaths == nil, !deep.isEmpty { further.append(try paths(deep)) }
+        if let asked, !asked.isWithinEverything {
+            further.append(asked)
+            tables.formUnion(asked.tables)
+        }
+        self.further = further
         if case .table = query.source, steps.isEmpty {
             strategy = membership.map { .filtered(membership: $0) } ?? .wholeTable
         } else if case .table = query.source, case .sort(let order)? = steps.first, steps.count == 1 {
@@ -97,7 +103,7 @@ final class ObservedCollection: Sendable {
             case .sorted(_, let membership, let ordering), .window(_, _, let membership, let ordering):
                 [ordering] + (membership.map { [$0] } ?? [])
             }
-        watch = try ObservedCollection.watch(query, counted: counted, read: read, in: model)
+        watch = try ObservedCollection.watch(query, counted: counted, read: read + further, in: model)
         switch query.source {
         case .table: break
         case .list(let owner, _, _), .backlinks(let owner, _, _):

@@ -31,11 +31,12 @@ package struct ObservedKeys: Sendable {
     package var query: ObservedQuery { collection.query }
     var counted: ChangePaths { collection.counted }
 
-    /// The rows of an ordered collection that were modified: of those, as well, whose place was decided anew.
+    /// The rows of an ordered collection that were modified: of those, as well, whose place was decided anew, and
+    /// those of which something was asked that lies further away.
     func modified(_ changed: (ChangePaths) throws -> [Int64]) rethrows -> [Int64] {
-        let modified = try changed(counted)
-        guard let deepOrder = collection.deepOrder else { return modified }
-        return AscendingKeys.union(modified, try changed(deepOrder))
+        var modified = try changed(counted)
+        for further in collection.further { modified = AscendingKeys.union(modified, try changed(further)) }
+        return modified
     }
 
     /// The tables of which a change can concern the collection.

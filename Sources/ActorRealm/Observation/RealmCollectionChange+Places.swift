@@ -40,9 +40,18 @@ extension RealmCollectionChange where CollectionType: RealmCollection {
     /// - Complexity: O(*m* log *n*) for *m* deletions and insertions in a collection of *n*.
     public var moves: [RealmCollectionMove] {
         guard case .update(let collection, let deletions, let insertions, let modifications) = self,
-            let delta = collection._backing?.delivered, delta.deletions == deletions, delta.insertions == insertions,
-            delta.modifications == modifications
+            let delta = collection._backing?.delivered, delta.deletions.isSame(as: deletions),
+            delta.insertions.isSame(as: insertions), delta.modifications == modifications
         else { return [] }
         return delta.moves.map { RealmCollectionMove(from: $0.from, to: $0.to) }
+    }
+}
+
+extension [Int] {
+    /// Whether both are one array, and not only equal: a later change may have the same places.
+    fileprivate func isSame(as other: [Int]) -> Bool {
+        withUnsafeBufferPointer { one in
+            other.withUnsafeBufferPointer { one.baseAddress == $0.baseAddress && one.count == $0.count }
+        }
     }
 }

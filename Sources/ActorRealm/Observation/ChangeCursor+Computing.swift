@@ -96,7 +96,7 @@ extension ChangeCursor {
         while var marks = marksLeft.popFirst() {
             let before = try hub.view(of: marks.before)
             if let others = try advance(&base.state, from: view, to: before) {
-                untold = untold.map { subject.merged($0, others) } ?? others
+                untold = joined(untold, others, reaching: base.state)
             }
             // Where nothing is untold, all that those do which follow each other is shown.
             while untold == nil, let next = marksLeft.first, next.before.version == marks.after.version {
@@ -116,13 +116,25 @@ extension ChangeCursor {
             }
         }
         let later = try advance(&base.state, from: view, to: target)
-        let delta = if let untold, let later { subject.merged(untold, later) } else { untold ?? later }
+        let delta = if let later { joined(untold, later, reaching: base.state) } else { untold }
         guard let delta else {
             return .pass(Holding.Base(view: target, state: base.state), target.version, silent)
         }
         let last = subject.isFinal(base.state) ? view : nil
         let pending = Pending(target: target, state: base.state, delta: delta, last: last, silent: silent)
         return .tell(pending, from: start)
+    }
+
+    /// One change for what is untold and a change behind it; nil when nothing is left to tell.
+    ///
+    /// The end is told also when all that was untold goes with it: nothing that comes later would tell it.
+    private func joined(
+        _ untold: Subject.Delta?,
+        _ later: Subject.Delta,
+        reaching state: Subject.State
+    ) -> Subject.Delta? {
+        guard let untold else { return later }
+        return subject.merged(untold, later) ?? (subject.isFinal(state) ? subject.ending : nil)
     }
 
     /// The versions before and behind each commit that is left out on the way to a version, in order.

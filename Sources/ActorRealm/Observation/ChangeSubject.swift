@@ -33,6 +33,10 @@ protocol ChangeSubject: Sendable {
     /// Whether nothing will ever change again.
     func isFinal(_ state: State) -> Bool
 
+    /// What tells of the end where nothing else is left to tell; nil where the end is a change of its own, or there is
+    /// none.
+    var ending: Delta? { get }
+
     /// What to tell an observer that begins anew, for subjects that do not tell the initial state.
     func resetDelta(_ state: State, at view: FixedView) -> Delta?
 
@@ -52,6 +56,7 @@ protocol ChangeSubject: Sendable {
 }
 
 extension ChangeSubject {
+    var ending: Delta? { nil }
     func resetDelta(_ state: State, at view: FixedView) -> Delta? { nil }
     func check(_ state: State, reusing other: FollowerCheck?) -> FollowerCheck? { nil }
     func advanced(_ state: State, by commit: ObservedCommit) throws -> (State, ChangeHolding<Self>.Pending?) {

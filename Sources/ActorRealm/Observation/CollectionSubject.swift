@@ -111,6 +111,8 @@ struct CollectionSubject: ChangeSubject {
         return delta.isEmpty && !(first.isEmpty || second.isEmpty) ? nil : delta
     }
 
+    var ending: CollectionDelta? { CollectionDelta() }
+
     func leavingOut(
         _ left: CollectionDelta,
         from untold: CollectionDelta,

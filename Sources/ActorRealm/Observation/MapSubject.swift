@@ -60,6 +60,8 @@ struct MapSubject: ChangeSubject {
         return delta.isEmpty && !(first.isEmpty || second.isEmpty) ? nil : delta
     }
 
+    var ending: EntriesDelta? { EntriesDelta() }
+
     func leavingOut(_ left: EntriesDelta, from untold: EntriesDelta, upTo view: FixedView) -> EntriesDelta? {
         let delta = untold.leavingOut(left)
         return delta.isEmpty && !untold.isEmpty ? nil : delta

@@ -101,9 +101,14 @@ extension ObservationHub {
         if walker != nil { _ = try movedWalker(to: process.new) }
         var left: [ObservationMember] = []
         for group in groups where commit.step.changesSchema || group.isTouched(by: commit.step.changes) {
-            try group.forEachMember(near: commit.step) { member in
-                // A query may not fit another schema, which is no failure of the others.
-                if !commit.step.changesSchema, let check = member.check, try !check.isConcerned(by: commit) { return }
+            group.forEachMember(near: commit.step) { member in
+                do {
+                    // A query may not fit another schema, which is met where the member is taken over it.
+                    if !commit.step.changesSchema, let check = member.check, try !check.isConcerned(by: commit) { return }
+                } catch {
+                    // What one cannot read is no failure of the others.
+                    return member.fail(error)
+                }
                 if !member.examine(commit) { left.append(member) }
             }
         }

@@ -23,12 +23,13 @@ extension ObservationHub {
             return changes.tables.keys.contains { tables.contains($0) }
         }
 
-        /// Calls a function with each member that a step may concern.
-        func forEachMember(near step: ChangeStep, _ body: (ObservationMember) throws -> Void) throws {
-            if !step.changesSchema, let place = kind.place, let words = try step.words(at: place) {
-                for index in RowBound.indices(of: bounds, holdingAnyOf: words) { try body(members[index]) }
+        /// Calls a function with each member that a step may concern, and with all where that cannot be read: whoever
+        /// has to read it meets the failure alone.
+        func forEachMember(near step: ChangeStep, _ body: (ObservationMember) -> Void) {
+            if !step.changesSchema, let place = kind.place, let words = try? step.words(at: place) {
+                for index in RowBound.indices(of: bounds, holdingAnyOf: words) { body(members[index]) }
             } else {
-                for member in members { try body(member) }
+                for member in members { body(member) }
             }
         }
     }

@@ -12,8 +12,15 @@ import Synchronization
 final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmBlock, @unchecked Sendable {
     private static var patience: Int { 3 }
 
-    /// Called with each change and its realm, or with the failure that ends observing.
-    typealias Block = (Result<ChangeCursor<Subject>.Pending, any Error>, RealmCore) -> Void
+    /// What the block is called with.
+    enum Delivery {
+        /// A change, and the realm to deliver it with.
+        case change(ChangeCursor<Subject>.Pending, RealmCore)
+        /// What ends observing; without a realm where there is none whose classes fit the file.
+        case failure(any Error, RealmCore?)
+    }
+
+    typealias Block = (Delivery) -> Void
 
     private let cursor: ChangeCursor<Subject>
     private let isolation: RealmIsolation
@@ -188,10 +195,10 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
         isolation.post(
             { [self] in
                 // The token may have been let go of meanwhile.
-                // There may be none any more whose classes fit the file.
-                if let calls, let core = (try? liveCore()) ?? home?.core {
-                    core.noteFailure(failure)
-                    calls.block(.failure(error), core)
+                if let calls {
+                    let core = (try? liveCore()) ?? home?.core
+                    core?.noteFailure(failure)
+                    calls.block(.failure(error, core))
                 }
                 _ = cancel()
             },
@@ -228,7 +235,7 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
         case .deliver:
             attempts = 0
             cursor.accept(pending)
-            core.blockCalls.during { calls?.block(.success(pending), core) }
+            core.blockCalls.during { calls?.block(.change(pending, core)) }
             if cursor.isFinal { _ = cancel() } else { advance() }
         case .ended:
             _ = cancel()
@@ -283,7 +290,7 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
         do {
             guard let pending = try cursor.tellHere(upTo: core.model.snapshot) else { return }
             // The token may have been let go of meanwhile.
-            calls?.block(.success(pending), core)
+            calls?.block(.change(pending, core))
         } catch {
             cursor.fail(error)
             end()

@@ -161,11 +161,11 @@ extension ObjectBase {
     ) -> NotificationToken {
         guard !Task.isCancelled, !isInvalidated else { return NotificationToken() }
         let source = observationSource(keyPaths: keyPaths, origin: origin)
-        return source.observe(from: core, on: RealmIsolation(actor)) { [weak actor] result, core in
+        return source.observe(from: core, on: RealmIsolation(actor)) { [weak actor] delivery in
             guard let actor else { return }
-            switch result {
-            case .failure(let error): actor.receive(.error(error as NSError), with: block)
-            case .success(let pending): actor.receive(source.change(pending, in: core), with: block)
+            switch delivery {
+            case .failure(let error, _): actor.receive(.error(error as NSError), with: block)
+            case .change(let pending, let core): actor.receive(source.change(pending, in: core), with: block)
             }
         }
     }
@@ -178,10 +178,10 @@ extension ObjectBase {
         _ block: @escaping (ObjectChange<T>) -> Void
     ) -> NotificationToken {
         let source = observationSource(keyPaths: keyPaths, origin: origin)
-        return source.observe(from: core, on: queue.map { .delivering(on: $0) }) { result, core in
-            switch result {
-            case .failure(let error): block(.error(error as NSError))
-            case .success(let pending): block(source.change(pending, in: core))
+        return source.observe(from: core, on: queue.map { .delivering(on: $0) }) { delivery in
+            switch delivery {
+            case .failure(let error, _): block(.error(error as NSError))
+            case .change(let pending, let core): block(source.change(pending, in: core))
             }
         }
     }

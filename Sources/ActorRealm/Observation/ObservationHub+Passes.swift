@@ -104,7 +104,9 @@ extension ObservationHub {
             group.forEachMember(near: commit.step) { member in
                 do {
                     // A query may not fit another schema, which is met where the member is taken over it.
-                    if !commit.step.changesSchema, let check = member.check, try !check.isConcerned(by: commit) { return }
+                    if !commit.step.changesSchema, let check = member.check, try !check.isConcerned(by: commit) {
+                        return
+                    }
                 } catch {
                     // What one cannot read is no failure of the others.
                     return member.fail(error)

@@ -40,10 +40,10 @@ extension Realm {
                 isolation: core.isolation,
                 registeredAt: ReaderOrigin(fileID: file, line: line),
                 heldBack: { block(.refreshRequired, $0.realm()) },
-                block: { result, core in
-                    switch result {
-                    case .success: block(.didChange, core.realm())
-                    case .failure(Realm.Error.schemaOutdated): block(.refreshRequired, core.realm())
+                block: { delivery in
+                    switch delivery {
+                    case .change(_, let core): block(.didChange, core.realm())
+                    case .failure(Realm.Error.schemaOutdated, let core?): block(.refreshRequired, core.realm())
                     case .failure: break
                     }
                 }

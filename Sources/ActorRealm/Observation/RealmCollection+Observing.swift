@@ -26,10 +26,10 @@ extension RealmCollection {
     ) -> NotificationToken {
         let source = observationSource(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line))
         var delivered: Self?
-        return source.observe(from: _backing?.core, on: queue.map { .delivering(on: $0) }) { result, core in
-            switch result {
-            case .failure(let error): block(.error(error))
-            case .success(let pending):
+        return source.observe(from: _backing?.core, on: queue.map { .delivering(on: $0) }) { delivery in
+            switch delivery {
+            case .failure(let error, _): block(.error(error))
+            case .change(let pending, let core):
                 guard let change = source.change(pending, in: core, after: delivered) as RealmCollectionChange<Self>?
                 else { return }
                 delivered = change.collection
@@ -56,11 +56,11 @@ extension RealmCollection {
         guard !Task.isCancelled else { return NotificationToken() }
         let source = observationSource(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line))
         var delivered: Self?
-        return source.observe(from: _backing?.core, on: RealmIsolation(actor)) { [weak actor] result, core in
+        return source.observe(from: _backing?.core, on: RealmIsolation(actor)) { [weak actor] delivery in
             guard let actor else { return }
-            switch result {
-            case .failure(let error): actor.receive(.error(error), with: block)
-            case .success(let pending):
+            switch delivery {
+            case .failure(let error, _): actor.receive(.error(error), with: block)
+            case .change(let pending, let core):
                 guard let change = source.change(pending, in: core, after: delivered) as RealmCollectionChange<Self>?
                 else { return }
                 delivered = change.collection

@@ -25,10 +25,10 @@ extension ProjectedCollection {
     ) -> NotificationToken {
         let (observed, core) = source.observation(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line))
         var delivered: ProjectedCollection?
-        return observed.observe(from: core, on: queue.map { .delivering(on: $0) }) { result, core in
-            switch result {
-            case .failure(let error): block(.error(error))
-            case .success(let pending):
+        return observed.observe(from: core, on: queue.map { .delivering(on: $0) }) { delivery in
+            switch delivery {
+            case .failure(let error, _): block(.error(error))
+            case .change(let pending, let core):
                 guard let change = observed.projectedChange(pending, in: core, after: delivered) else { return }
                 delivered = change.collection
                 block(change)
@@ -56,11 +56,11 @@ extension ProjectedCollection {
         guard !Task.isCancelled else { return NotificationToken() }
         let (observed, core) = source.observation(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line))
         var delivered: ProjectedCollection?
-        return observed.observe(from: core, on: RealmIsolation(actor)) { [weak actor] result, core in
+        return observed.observe(from: core, on: RealmIsolation(actor)) { [weak actor] delivery in
             guard let actor else { return }
-            switch result {
-            case .failure(let error): actor.receive(.error(error), with: block)
-            case .success(let pending):
+            switch delivery {
+            case .failure(let error, _): actor.receive(.error(error), with: block)
+            case .change(let pending, let core):
                 guard let change = observed.projectedChange(pending, in: core, after: delivered) else { return }
                 delivered = change.collection
                 actor.receive(change, with: block)

@@ -39,10 +39,10 @@ extension ProjectionObservable {
         _ block: @escaping (ObjectChange<Self>) -> Void
     ) -> NotificationToken {
         let source = projectionSource(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line))
-        return source.observe(from: rootObject.core, on: queue.map { .delivering(on: $0) }) { result, core in
-            switch result {
-            case .failure(let error): block(.error(error as NSError))
-            case .success(let pending): block(source.projectedChange(pending, in: core))
+        return source.observe(from: rootObject.core, on: queue.map { .delivering(on: $0) }) { delivery in
+            switch delivery {
+            case .failure(let error, _): block(.error(error as NSError))
+            case .change(let pending, let core): block(source.projectedChange(pending, in: core))
             }
         }
     }
@@ -78,11 +78,11 @@ extension ProjectionObservable {
     ) async -> NotificationToken {
         guard !Task.isCancelled, !isInvalidated else { return NotificationToken() }
         let source = projectionSource(keyPaths: keyPaths, origin: ReaderOrigin(fileID: file, line: line))
-        return source.observe(from: rootObject.core, on: RealmIsolation(actor)) { [weak actor] result, core in
+        return source.observe(from: rootObject.core, on: RealmIsolation(actor)) { [weak actor] delivery in
             guard let actor else { return }
-            switch result {
-            case .failure(let error): actor.receive(.error(error as NSError), with: block)
-            case .success(let pending): actor.receive(source.projectedChange(pending, in: core), with: block)
+            switch delivery {
+            case .failure(let error, _): actor.receive(.error(error as NSError), with: block)
+            case .change(let pending, let core): actor.receive(source.projectedChange(pending, in: core), with: block)
             }
         }
     }

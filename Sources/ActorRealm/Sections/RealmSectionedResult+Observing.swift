@@ -34,8 +34,10 @@ extension RealmSectionedResult {
             from: observation.core,
             on: queue.map { .delivering(on: $0) },
             noteShown: follow.note
-        ) { result, core in
-            guard case .success(let pending) = result, let change = follow.change(pending, core) else { return }
+        ) { delivery in
+            guard case .change(let pending, let core) = delivery, let change = follow.change(pending, core) else {
+                return
+            }
             block(change)
         }
     }
@@ -63,10 +65,10 @@ extension RealmSectionedResult {
             from: observation.core,
             on: RealmIsolation(actor),
             noteShown: follow.note
-        ) { [weak actor] result, core in
-            guard let actor, case .success(let pending) = result, let change = follow.change(pending, core) else {
-                return
-            }
+        ) { [weak actor] delivery in
+            guard let actor, case .change(let pending, let core) = delivery,
+                let change = follow.change(pending, core)
+            else { return }
             actor.receive(change, with: block)
         }
     }

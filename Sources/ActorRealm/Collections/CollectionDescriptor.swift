@@ -13,6 +13,14 @@ struct CollectionDescriptor: Sendable, Equatable {
         indirect case nested(ownerClass: String, ownerKey: Int64, property: String, path: [NestedStep], isMap: Bool)
         /// The objects whose property links to an object of `targetClass`.
         case backlinks(targetClass: String, targetKey: Int64, property: String)
+
+        /// The class of the object that it belongs to, if any, as one that a realm has to declare.
+        var requiredClasses: [String] {
+            switch self {
+            case .table: []
+            case .list(let owner, _, _), .nested(let owner, _, _, _, _), .backlinks(let owner, _, _): [owner]
+            }
+        }
     }
 
     /// A step after the filter, applied in order.
@@ -55,6 +63,15 @@ struct CollectionDescriptor: Sendable, Equatable {
             }
         }
         return ObservedQuery(className: className, source: source, predicate: predicate, steps: steps)
+    }
+
+    /// The classes that a realm has to declare so that the collection is found in it.
+    var requiredClasses: [String] {
+        if isDynamic { return [] }
+        switch source {
+        case .list, .nested: return source.requiredClasses
+        case .table, .backlinks: return source.requiredClasses + (className.map { [$0] } ?? [])
+        }
     }
 
     /// Whether a step limits the number of elements.

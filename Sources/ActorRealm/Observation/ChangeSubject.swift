@@ -11,6 +11,9 @@ protocol ChangeSubject: Sendable {
     /// What there is to tell about the way from one version to another.
     associatedtype Delta: Sendable
 
+    /// The classes that a realm has to declare so that changes can be delivered with it, by their names in the file.
+    var requiredClasses: [String] { get }
+
     /// Whether an observer begins with what is there, or with the first change.
     var tellsInitialState: Bool { get }
 
@@ -56,6 +59,7 @@ protocol ChangeSubject: Sendable {
 }
 
 extension ChangeSubject {
+    var requiredClasses: [String] { [] }
     var ending: Delta? { nil }
     func resetDelta(_ state: State, at view: FixedView) -> Delta? { nil }
     func check(_ state: State, reusing other: FollowerCheck?) -> FollowerCheck? { nil }

@@ -18,6 +18,7 @@ struct CollectionSubject: ChangeSubject {
     /// The properties whose writes are modifications; nil for all of them.
     var keyPaths: [String]? { key.keyPaths }
 
+    var requiredClasses: [String] { descriptor.requiredClasses }
     var tellsInitialState: Bool { true }
 
     /// Throws when a key path does not fit the schema.

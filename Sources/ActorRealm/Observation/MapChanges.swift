@@ -81,7 +81,8 @@ extension Map {
         let subject = MapSubject(
             source: backing.descriptor.source,
             className: backing.descriptor.className,
-            keyPaths: keyPaths?.map { backing.columnName($0) }
+            keyPaths: keyPaths?.map { backing.columnName($0) },
+            isDynamic: backing.descriptor.isDynamic
         )
         do {
             try subject.validate(in: backing.core.model)

@@ -11,6 +11,10 @@ struct MapSubject: ChangeSubject {
     /// The properties of the objects whose writes are modifications; nil for all of them.
     let keyPaths: [String]?
 
+    /// Whether the objects are dynamic ones.
+    var isDynamic = false
+
+    var requiredClasses: [String] { isDynamic ? [] : source.requiredClasses }
     var tellsInitialState: Bool { true }
 
     /// Throws when a key path does not fit the schema.

@@ -30,7 +30,10 @@ struct ObjectSubject: ChangeSubject {
     let keyPaths: [String]?
     /// What to observe under other names; nil for `keyPaths`.
     var labels: [Label]?
+    /// Whether the object is a dynamic one.
+    var isDynamic = false
 
+    var requiredClasses: [String] { isDynamic ? [] : [className] }
     var tellsInitialState: Bool { false }
 
     /// Throws when a key path does not fit the schema.

@@ -46,6 +46,15 @@ extension ThreadConfined {
 }
 
 extension RealmCore {
+    /// Throws where the realm does not declare one of some classes, which are named as in the file.
+    ///
+    /// Realms of one file may have different classes: what is not found in this one need not be gone.
+    func requireClasses(_ names: [String]) throws(Realm.Error) {
+        for name in names where registry.schema[registry.programName(of: name)] == nil {
+            throw error(.invalidInput, unknownClassMessage(name))
+        }
+    }
+
     /// Traps where observing makes no sense, and outside the realm's isolation.
     func checkObservable() {
         checkAccess()
@@ -134,7 +143,13 @@ extension ObjectBase {
         func inFile(_ paths: [String]) -> [String] { paths.map { names?.path($0, from: modelClass) ?? $0 } }
         let keyPaths = keyPaths.map(inFile)
         let labels = labels?.map { ObjectSubject.Label(name: $0.name, keyPaths: inFile($0.keyPaths)) }
-        let subject = ObjectSubject(className: className, key: key, keyPaths: keyPaths, labels: labels)
+        let subject = ObjectSubject(
+            className: className,
+            key: key,
+            keyPaths: keyPaths,
+            labels: labels,
+            isDynamic: self is DynamicObject
+        )
         do {
             try subject.validate(in: core.model)
         } catch {

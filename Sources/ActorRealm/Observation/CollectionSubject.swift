@@ -66,6 +66,9 @@ struct CollectionSubject: ChangeSubject {
                     ownerKey: place.ownerKey,
                     property: place.property,
                     transform: transform,
+                    // Key paths name properties of one class.
+                    countsLinks: keyPaths == nil,
+                    asksForLinks: key.asked == nil,
                     read: read,
                     in: view.model
                 )

@@ -23,6 +23,8 @@ package struct ObservedEntries: Sendable {
     private let keyPaths: [String]?
     /// The writes to linked objects that count; nil for a dictionary of values.
     private var paths: ChangePaths?
+    /// The rows that values of any kind link to, where what is written to them counts.
+    private var linked = LinkedRows()
     private var current: [StoredEntry]
     /// Whether the owner has been deleted: nothing will change any more.
     package private(set) var isSourceGone: Bool
@@ -49,6 +51,13 @@ package struct ObservedEntries: Sendable {
         let entries = try Self.entries(ownerClass, ownerKey, property, in: model, read)
         current = entries ?? []
         isSourceGone = entries == nil
+        findLinks(in: model)
+    }
+
+    /// Finds out what the values link to, if they are of any kind; key paths name properties of one class.
+    private mutating func findLinks(in model: ModelView) {
+        guard keyPaths == nil, model.schema[ownerClass]?[property]?.kind == .any else { return }
+        linked = LinkedRows(of: current.lazy.map(\.value), schema: model.schema)
     }
 
     private static func paths(_ className: String?, _ keyPaths: [String]?, in model: ModelView) throws -> ChangePaths? {
@@ -59,7 +68,7 @@ package struct ObservedEntries: Sendable {
 
     /// The tables of which a change can concern the dictionary.
     package func tables(in model: ModelView) -> Set<UInt32> {
-        (paths?.tables ?? []).union(model.schema[ownerClass].map { [$0.tableID] } ?? [])
+        (paths?.tables ?? linked.tables).union(model.schema[ownerClass].map { [$0.tableID] } ?? [])
     }
 
     private static func entries(
@@ -83,18 +92,21 @@ package struct ObservedEntries: Sendable {
         let modified = Set(try paths?.changedKeys(in: step) ?? [])
         let isWritten =
             step.changesSchema || ObservedKeys.wasWritten(ownerKey, ordinal, in: step.changes.tables[owner.tableID])
-        guard isWritten || !modified.isEmpty else { return EntriesDelta() }
+        let changed = try linked.changed(in: step)
+        guard isWritten || !modified.isEmpty || !changed.isEmpty else { return EntriesDelta() }
         let next = isWritten ? try Self.entries(ownerClass, ownerKey, property, in: step.new, read) : current
-        let delta = Self.delta(from: current, to: next ?? [], modified: modified)
+        let delta = Self.delta(from: current, to: next ?? [], modified: modified, changed)
         current = next ?? []
         isSourceGone = next == nil
+        if isWritten { findLinks(in: step.new) }
         return delta
     }
 
     private static func delta(
         from old: [StoredEntry],
         to new: [StoredEntry],
-        modified: Set<Int64>
+        modified: Set<Int64>,
+        _ changed: LinkedRows.Rows
     ) -> EntriesDelta {
         var delta = EntriesDelta()
         var before = old[...]
@@ -103,6 +115,7 @@ package struct ObservedEntries: Sendable {
             if TextBytes.areEqual(one.key, other.key) {
                 var isModified = !one.value.isIdentical(to: other.value)
                 if case .link(let key) = other.value, modified.contains(key) { isModified = true }
+                if !changed.isEmpty, other.value.leads(to: changed) { isModified = true }
                 if isModified { delta.modifications.append(one.key) }
                 before = before.dropFirst()
                 after = after.dropFirst()

@@ -102,10 +102,10 @@ extension ObservedKeys {
 
 extension CollectionDelta {
     /// Adds the elements that stayed and were written to.
-    fileprivate mutating func addModifications(of elements: [Int64], where isModified: (Int64) -> Bool) {
+    mutating func addModifications<Element>(of elements: [Element], where isModified: (Element) -> Bool) {
         let deleted = Set(deletions)
         var indices = Set(modifications)
-        for (index, key) in elements.enumerated() where isModified(key) && !deleted.contains(index) {
+        for (index, element) in elements.enumerated() where isModified(element) && !deleted.contains(index) {
             indices.insert(index)
         }
         setModifications(oldIndices: indices.sorted())

@@ -7,6 +7,12 @@ package struct EntriesDelta: Sendable, Equatable {
     package var insertions: [String] = []
     package var modifications: [String] = []
 
+    package init(deletions: [String] = [], insertions: [String] = [], modifications: [String] = []) {
+        self.deletions = deletions
+        self.insertions = insertions
+        self.modifications = modifications
+    }
+
     package var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty }
 }
 

@@ -234,4 +234,56 @@ struct HubPassTests {
         #expect(cursor.fetch()?.delta?.classes["Tally"]?.inserted.count == 1)
         cursor.cancel()
     }
+
+    @Test("of values stays with the hub when neither their owner nor an object that they link to is written to")
+    @MainActor
+    func otherObjects() async throws {
+        var configuration = file.fast
+        configuration.objectTypes = crateTypes
+        let realm = try await Realm(configuration: configuration)
+        let crate = try realm.write {
+            let crate = realm.create(Crate.self, value: ["id": 1])
+            crate.values.append(.object(realm.create(Crate.self, value: ["id": 2])))
+            realm.create(Crate.self, value: ["id": 3])
+            return crate
+        }
+        let coordinator = realm.core.coordinator
+        let hub = coordinator.observations
+        // So that the hub stands on each version, also without the other one.
+        let barrier = Barrier(hub)
+        let cursor = try ChangeCursor(
+            crate.values.observationSource(keyPaths: nil, origin: nil).subject,
+            coordinator: coordinator,
+            at: nil,
+            lagLimit: nil,
+            objectTypes: crateTypes,
+            origin: nil
+        )
+        try #require(cursor.ask() == .compute)
+        await cursor.compute()
+        try #require(cursor.ask() == .fetch)
+        cursor.accept(try #require(cursor.fetch()))
+        try #require(cursor.ask(orCall: {}) == .wait)
+        hub.schedule()
+        @MainActor func waitForHub() async {
+            while hub.currentVersion != realm.version || hub.state.withLock({ $0.isProcessing }) { await Task.yield() }
+        }
+        while !cursor.isFollowing { await Task.yield() }
+        await waitForHub()
+        try realm.write { realm.object(ofType: Crate.self, forPrimaryKey: 3)?.name = "other" }
+        await waitForHub()
+        #expect(cursor.isFollowing)
+        try realm.write { realm.object(ofType: Crate.self, forPrimaryKey: 2)?.name = "linked" }
+        await waitForHub()
+        #expect(!cursor.isFollowing)
+        var answer = cursor.ask()
+        while answer != .fetch, answer != .end {
+            if answer == .compute { await cursor.compute() }
+            await Task.yield()
+            answer = cursor.ask()
+        }
+        #expect(cursor.fetch()?.delta?.modifications == [0])
+        cursor.cancel()
+        barrier.cancel()
+    }
 }

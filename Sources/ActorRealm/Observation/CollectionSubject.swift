@@ -141,8 +141,10 @@ struct CollectionSubject: ChangeSubject {
     }
 
     func check(_ state: State, reusing other: FollowerCheck?) -> FollowerCheck? {
-        guard case .keys(let keys) = state else { return nil }
-        return CollectionCheck(keys, reusing: other as? CollectionCheck)
+        switch state {
+        case .keys(let keys): return CollectionCheck(keys, reusing: other as? CollectionCheck)
+        case .values(let values): return ValuesCheck(values)
+        }
     }
 
     func isQuick(_ state: State, _ step: ChangeStep) -> Bool {

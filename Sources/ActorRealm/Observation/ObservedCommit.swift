@@ -78,6 +78,19 @@ final class CollectionCheck: FollowerCheck {
     }
 }
 
+/// Looks for the owner of values, and for what they link to, among the objects of a commit.
+final class ValuesCheck: FollowerCheck {
+    private let values: ObservedValues
+
+    init(_ values: ObservedValues) {
+        self.values = values
+    }
+
+    override func isConcerned(by commit: ObservedCommit) throws -> Bool {
+        try values.mayBeConcerned(by: commit.step)
+    }
+}
+
 /// Looks for one object among those of a commit.
 final class ObjectCheck: FollowerCheck {
     private let table: UInt32

@@ -73,6 +73,14 @@ package struct ObservedValues: Sendable {
         return delta
     }
 
+    /// Whether a step may change the values, or something in what they link to: it costs what the step wrote.
+    package func mayBeConcerned(by step: ChangeStep) throws -> Bool {
+        guard !step.changesSchema, let owner = step.new.schema[ownerClass], let ordinal = owner.ordinal(of: property)
+        else { return true }
+        if ObservedKeys.wasWritten(ownerKey, ordinal, in: step.changes.tables[owner.tableID]) { return true }
+        return try !linked.changed(in: step).isEmpty
+    }
+
     /// Takes the values of a version, and returns how they differ.
     private mutating func readAnew(_ declared: PropertySchema, in model: ModelView) throws -> CollectionDelta {
         let next = try ObservedValues.read(ownerClass, ownerKey, property, in: model, read)

@@ -209,6 +209,34 @@ class MappedHeir: MappedBase {
         check(updated, "is no longer valid")
     }
 
+    @Test func `what a deleted object held is not put as nothing into a value of any kind`() async {
+        let updated = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let (realm, gone, _) = try EditRuleTests.crates()
+            let slips = gone.values
+            try realm.write { realm.delete(gone) }
+            try realm.write {
+                realm.create(Crate.self, value: ["id": 2, "value": slips] as [String: Any], update: .modified)
+            }
+        }
+        check(updated, "is no longer valid")
+        let created = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let (realm, gone, _) = try EditRuleTests.crates()
+            let tags = gone.tags
+            try realm.write { realm.delete(gone) }
+            try realm.write {
+                realm.create(Crate.self, value: ["id": 3, "value": tags] as [String: Any])
+            }
+        }
+        check(created, "is no longer valid")
+        let named = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let (realm, gone, kept) = try EditRuleTests.crates()
+            let scores = gone.scores
+            try realm.write { realm.delete(gone) }
+            try realm.write { kept.setValue(scores, forKey: "value") }
+        }
+        check(named, "is no longer valid")
+    }
+
     /// Two objects that hold something in each collection.
     private static func crates() throws -> (realm: Realm, gone: Crate, kept: Crate) {
         let realm = try memoryRealm(crateTypes)

@@ -112,4 +112,44 @@ struct StaleInputTests {
             try realm.verify()
         }
     }
+
+    @Test("A slice of an unmanaged list is refused when its positions are gone")
+    func unmanagedSlices() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm()
+            let draft = Keeper()
+            draft.nicknames.append(objectsIn: ["a", "b"])
+            let slice: Slice<List<String>> = draft.nicknames[0..<2]
+            func inserted(_ id: Int) -> Realm.Error.Code? {
+                StaleInputTests.code {
+                    try realm.insert(Keeper.self, value: ["id": id, "nicknames": slice] as [String: Any])
+                }
+            }
+            try realm.write {
+                let fitting = inserted(1)
+                #expect(fitting == nil)
+                draft.nicknames.removeLast()
+                let code = inserted(2)
+                #expect(code == .invalidInput)
+            }
+        }
+    }
+
+    @Test("A collection of an invalidated realm is refused as an argument of a predicate from outside")
+    func invalidatedArguments() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm()
+            let keeper = try realm.write {
+                let values: [String: Any] = ["id": 1, "nicknames": ["a"], "puppies": [["name": "Rex"]]]
+                return realm.create(Keeper.self, value: values)
+            }
+            let arguments: [Any] = [keeper.nicknames, realm.objects(Puppy.self), keeper.puppies.projectTo.name]
+            func parsed(_ argument: Any) -> Realm.Error.Code? {
+                StaleInputTests.code { _ = try RealmPredicate(parsing: "name IN %@", argument) }
+            }
+            realm.invalidate()
+            let codes = arguments.map { parsed($0) }
+            #expect(codes == [.invalidInput, .invalidInput, .invalidInput])
+        }
+    }
 }

@@ -248,9 +248,11 @@ struct LiveValues {
         if let mixed = value as? AnyRealmValue { return mixed.read() }
         if isWhole(value) { return value }
         if let entries = ValueReader.entries(of: value) {
+            if entries.isEmpty { ElementSource.checkContents(of: value) }
             return ValueReader.Entries(entries.map { (name: $0.name, value: plain(any: $0.value)) })
         }
         guard let elements = ValueReader.elements(of: value) else { return value }
+        if elements.isEmpty { ElementSource.checkContents(of: value) }
         let plainElements: [Any?] = elements.map { plain(any: $0) }
         return plainElements
     }

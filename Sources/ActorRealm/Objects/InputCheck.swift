@@ -217,10 +217,13 @@ struct InputCheck {
     private mutating func canRead(elementsOf value: Any) -> Bool {
         if ValueReader.isPlain(value) { return true }
         let source = ElementSource(of: value)
-        guard let core = (source.elements as? any ThreadConfined)?.realm?.core else { return true }
-        guard core.isCurrent else {
-            report("the collection belongs to a realm of another isolation: give a frozen copy of it")
-            return false
+        if let core = (source.elements as? any ThreadConfined)?.realm?.core {
+            guard core.isCurrent else {
+                report("the collection belongs to a realm of another isolation: give a frozen copy of it")
+                return false
+            }
+        } else if !source.isViewed {
+            return true
         }
         // What another program has stored there need not be what this one has types for.
         do {

@@ -44,6 +44,19 @@ struct ElementSource {
         )
     }
 
+    /// Asks whether a collection can be read here, without reading what a list, a set or results have.
+    ///
+    /// - Throws: `Realm.Error` with the code `.invalidatedObject` where its realm was invalidated; else what
+    ///   `requireReadable()` does.
+    func requireReading() throws {
+        if ValueReader.isPlain(elements) { return }
+        if let collection = elements as? any RealmCollection {
+            try collection.readableBacking()?.core.requireReading()
+        } else {
+            try (elements as? any ShownElements)?.requireReadable()
+        }
+    }
+
     /// Traps when a collection has nothing because its owner is gone.
     static func checkContents(of value: Any) {
         (ElementSource(of: value).elements as? any ReadableElements)?.place?.checkContents()

@@ -77,7 +77,7 @@ enum PredicateFormat {
                     )
                 }
                 do {
-                    if source.isViewed { try source.requireReadable() }
+                    if source.isViewed { try source.requireReadable() } else { try source.requireReading() }
                 } catch {
                     throw QueryError("Argument \(index + 1): \((error as? Realm.Error)?.message ?? "\(error)")")
                 }

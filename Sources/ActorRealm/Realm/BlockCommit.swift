@@ -18,6 +18,8 @@ final class ThrownLoss: Sendable {
 struct BlockEnd {
     /// Whether a transaction was rolled back with the realm, so that the write throws.
     var hasLostTransaction = false
+    /// The turns of those that the block has begun itself: what it writes on goes nowhere, and no longer than the block.
+    var lostTurns: [WriteScheduler.Ticket] = []
     /// What transactions were built on that have ended, and whose core has, too.
     private(set) var base: BaseFlush?
 
@@ -90,6 +92,7 @@ extension RealmCore {
         let value = block()
         var end = callbackWrites.blockEnd ?? BlockEnd()
         callbackWrites.blockEnd = before
+        for turn in end.lostTurns { existingRealm?.endLostTransaction(of: turn) }
         noteBase(end.base)
         let next = coreInUse
         if next !== self {

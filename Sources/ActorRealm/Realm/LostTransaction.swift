@@ -47,12 +47,12 @@ extension RealmCore {
 
     /// Rolls the open transaction back with the realm.
     func loseTransaction() {
-        if callbackWrites.blockEnd != nil {
-            // The write whose block this is ends it, and throws.
-            callbackWrites.blockEnd?.hasLostTransaction = true
-        } else if isOpenEnded, let ticket {
+        if isOpenEnded, let ticket {
             noteLostTransaction(ticket)
+            // The write whose block this is ends it, where the block does not.
+            callbackWrites.blockEnd?.lostTurns.append(ticket)
         }
+        callbackWrites.blockEnd?.hasLostTransaction = true
         cancelTransaction()
     }
 

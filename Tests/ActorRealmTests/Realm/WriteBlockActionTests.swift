@@ -240,6 +240,30 @@ struct WriteBlockActionTests {
         #expect(try await store.names() == ["kept", "later"])
     }
 
+    @Test("What a block writes on where it has lost a transaction that it has begun itself goes nowhere, and it may cancel that")
+    func writingOn() async {
+        await #expect(processExitsWith: .success) {
+            let file = TestFile()
+            try withNewRealm(file.fast) { realm in
+                let error = #expect(throws: Realm.Error.self) {
+                    try realm.write {
+                        realm.add(Tally(name: "kept"))
+                        try realm.commitWrite()
+                        try realm.beginWriteTransaction()
+                        realm.invalidate()
+                        realm.add(Tally(name: "lost"))
+                        realm.cancelWrite()
+                    }
+                }
+                #expect(error?.code == .closed)
+                let names = Array(realm.objects(Tally.self).map(\.name))
+                #expect(names == ["kept"])
+                #expect(!realm.core.hasLostTransaction)
+            }
+            withExtendedLifetime(file) {}
+        }
+    }
+
     @Test("writeCopy in the block of asyncWrite says where it works, whoever else writes", arguments: [200, 0])
     func copying(otherWrites: Int) async throws {
         let directory = TemporaryDirectory()

@@ -51,13 +51,23 @@ extension ClusterWriter {
         if cluster.isSealed { return cluster.origin }
         // Before the pages that the cluster has are given up: it is as it was where that fails.
         try transaction.spillIfNeeded()
+        var filtered: [FilteredColumn?] = []
+        if cluster !== tail || tailPlan == nil { filtered = try cluster.compactForEncoding() }
         let plan: ClusterPlan
-        if cluster === tail, let tailPlan {
-            plan = tailPlan
-        } else {
-            plan = try ClusterPlan(cluster, filtered: try cluster.compactForEncoding())
+        let reference: PageReference
+        do throws(StorageError) {
+            if cluster === tail, let tailPlan {
+                plan = tailPlan
+            } else {
+                plan = try ClusterPlan(cluster, filtered: filtered)
+            }
+            reference = try ClusterEncoder(cluster: cluster, plan: plan, transaction: transaction).write()
+        } catch {
+            // Its rows have moved, and the columns that were to be copied from its pages have not.
+            cluster.expand(filtered)
+            bumpGeneration()
+            throw error
         }
-        let reference = try ClusterEncoder(cluster: cluster, plan: plan, transaction: transaction).write()
         if cluster === tail, plan.isCompact, cluster.isAllInMemory {
             cluster.origin = reference
             for index in 0..<cluster.columnCount { cluster.columns[index].run = .none }

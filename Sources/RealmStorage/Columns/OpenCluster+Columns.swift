@@ -151,6 +151,8 @@ extension OpenCluster {
         }
         if start + rows > rowCapacity { grow(to: max(start + rows, min(2 * start, ClusterFormat.rowLimit))) }
         try prepareToAppend()
+        // Before the first row: where one cannot be read, both clusters have the rows that they had.
+        for index in 0..<columnCount { _ = try other.leaf.column(index) }
         for row in 0..<rows { try append(key: other.leaf.key(at: row)) }
         for index in 0..<columnCount {
             let source = try other.leaf.column(index)

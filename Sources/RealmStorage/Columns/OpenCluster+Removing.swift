@@ -82,6 +82,17 @@ extension OpenCluster {
         return filtered
     }
 
+    /// Brings to memory what ``compactForEncoding()`` has left to be copied from the base, where nothing was encoded.
+    func expand(_ filtered: [FilteredColumn?]) {
+        for (index, column) in filtered.enumerated() {
+            guard let column else { continue }
+            columns[index].expand(from: column.source, capacity: rowCapacity, keepsWidth: true, memory: memory)
+            columns[index].keepRows(column.rows, of: column.source.count)
+            heapByteCount += columns[index].liveByteCount
+            publish(index)
+        }
+    }
+
     /// Takes the deleted rows out of keys and expanded columns.
     private func removeDead(_ ranges: [Range<Int>]) {
         let count = rowCount

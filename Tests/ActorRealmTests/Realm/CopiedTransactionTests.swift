@@ -117,4 +117,45 @@ struct CopiedTransactionTests {
             }
         }
     }
+
+    @Test("A transaction that has deleted objects has those that are left, as they are, when its copy fails at any step")
+    func failingCopiesBehindDeletions() async {
+        await #expect(processExitsWith: .success) {
+            let file = TestFile()
+            let failures = StepFailures()
+            var configuration = file.fast
+            configuration.objectTypes = [CopiedEntry.self]
+            configuration.failures = failures
+            let left = (0..<1_500).filter { $0 >= 900 || $0 % 3 > 0 }
+            try withNewRealm(configuration) { realm in
+                let entries = realm.objects(CopiedEntry.self)
+                // More than one cluster, of which deletions leave one that is not joined with its neighbour.
+                try realm.write {
+                    for id in 0..<1_500 {
+                        realm.create(CopiedEntry.self, value: ["id": id, "title": "t\(id)"] as [String: Any])
+                    }
+                }
+                for number in 0... {
+                    realm.beginWrite()
+                    let doomed = (0..<300).compactMap { realm.object(ofType: CopiedEntry.self, forPrimaryKey: $0 * 3) }
+                    realm.delete(doomed)
+                    realm.core.coordinator.file.doubtEveryPage()
+                    failures.arm(after: number)
+                    do {
+                        try realm.writeCopy(toFile: URL(fileURLWithPath: file.directory.path("copy\(number).realm")))
+                    } catch {}
+                    let failed = failures.outcome.failed
+                    failures.arm(after: nil)
+                    let ids = Array(entries.map(\.id))
+                    #expect(ids == left, "step \(number)")
+                    let title = realm.object(ofType: CopiedEntry.self, forPrimaryKey: 899)?.title
+                    #expect(title == "t899", "step \(number)")
+                    realm.cancelWrite()
+                    if failed == nil { break }
+                }
+                #expect(entries.count == 1_500)
+                try realm.verify()
+            }
+        }
+    }
 }

@@ -155,16 +155,19 @@ extension ObservationSource where Subject == ObjectSubject {
         let known = before.flatMap(resolved)
         return .change(
             projection,
-            ProjectionSchema.of(Value.self).filter { names.contains($0.name) }.map { property in
-                let name = property.name
-                if property.projected.isCollection { return PropertyChange(name: name, oldValue: nil, newValue: nil) }
-                let old = since.isEmpty ? known : since[name].map(resolved) ?? known
-                return PropertyChange(
-                    name: name,
-                    oldValue: old.flatMap { property.readableValue(of: $0) },
-                    newValue: property.readableValue(of: projection.rootObject)
-                )
-            }
+            ProjectionSchema.of(Value.self).filter { names.contains($0.name) }
+                .map { property in
+                    let name = property.name
+                    if property.projected.isCollection {
+                        return PropertyChange(name: name, oldValue: nil, newValue: nil)
+                    }
+                    let old = since.isEmpty ? known : since[name].map(resolved) ?? known
+                    return PropertyChange(
+                        name: name,
+                        oldValue: old.flatMap { property.readableValue(of: $0) },
+                        newValue: property.readableValue(of: projection.rootObject)
+                    )
+                }
         )
     }
 }

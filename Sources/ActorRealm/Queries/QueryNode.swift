@@ -213,7 +213,7 @@ enum QueryNode {
 
     /// The condition that the elements to which a path leads meet this one, as many as its quantifier asks for.
     ///
-    /// - Parameter byOne: The condition that one at least meets it; nil to count those that do, so that all of it is about one element.
+    /// With `byOne`, the condition that one at least meets it, that stands for counting those that do.
     private func met(by path: QueryPath, stripping count: Int, byOne: QueryNode? = nil) -> QueryNode {
         let depth = path.collections.count { $0 > count }
         switch path.quantifier(stripping: count) {

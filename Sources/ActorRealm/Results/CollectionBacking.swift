@@ -342,8 +342,9 @@ public final class _CollectionBacking {
         return true
     }
 
-    /// Whether the realm was invalidated or closed, or, where these are all elements of a list, or all links to an object, that is
-    /// gone. What a query selects from them is empty then.
+    /// Whether the realm was invalidated or closed, or, where these are all elements of a list, or all links to an object, that is gone.
+    ///
+    /// What a query selects from them is empty then.
     var isInvalidated: Bool {
         if core.isInvalidated { return true }
         if refinement != nil { return false }

@@ -118,7 +118,9 @@ struct CopiedTransactionTests {
         }
     }
 
-    @Test("A transaction that has deleted objects has those that are left, as they are, when its copy fails at any step")
+    @Test(
+        "A transaction that has deleted objects has those that are left, as they are, when its copy fails at any step"
+    )
     func failingCopiesBehindDeletions() async {
         await #expect(processExitsWith: .success) {
             let file = TestFile()

@@ -240,7 +240,9 @@ struct WriteBlockActionTests {
         #expect(try await store.names() == ["kept", "later"])
     }
 
-    @Test("What a block writes on where it has lost a transaction that it has begun itself goes nowhere, and it may cancel that")
+    @Test(
+        "What a block writes on where it has lost a transaction that it has begun itself goes nowhere, and it may cancel that"
+    )
     func writingOn() async {
         await #expect(processExitsWith: .success) {
             let file = TestFile()

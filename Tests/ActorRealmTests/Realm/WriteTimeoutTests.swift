@@ -318,10 +318,11 @@ struct WriteTimeoutTests {
                     stopped.increment()
                 }
             }
-            let code = await Task.detached {
-                WriteTimeoutTests.code(writing: configuration, timeout: .milliseconds(100))
-            }
-            .value
+            let code =
+                await Task.detached {
+                    WriteTimeoutTests.code(writing: configuration, timeout: .milliseconds(100))
+                }
+                .value
             let isInTime = stopped.value == 0
             stops.increment()
             lock.release()

@@ -7,15 +7,15 @@ class Target: Object { @Persisted var name: String }
 class Part: EmbeddedObject { @Persisted var name: String }
 
 class IndexedDouble: Object {
-    @Persisted(indexed: true) var value: Double  // error: no exact matches in call to initializer
+    @Persisted(indexed: true) var value: Double  // error: requires that 'Double' conform to '_Indexable'
 }
 
 class IndexedData: Object {
-    @Persisted(indexed: true) var value: Data  // error: no exact matches in call to initializer
+    @Persisted(indexed: true) var value: Data  // error: requires that 'Data' conform to '_Indexable'
 }
 
 class DateKeyed: Object {
-    @Persisted(primaryKey: true) var value: Date  // error: no exact matches in call to initializer
+    @Persisted(primaryKey: true) var value: Date  // error: requires that 'Date' conform to '_PrimaryKey'
 }
 
 class PlainLink: Object {

@@ -444,7 +444,9 @@ struct AsyncTransactionTests {
 
     @Test("Other jobs' collections, frozen objects and thread-safe variables know nothing of it")
     func heldByOthers() async throws {
-        let found = try await Warden(ObservedFile().configuration).found()
+        let file = ObservedFile()
+        let found = try await Warden(file.configuration).found()
+        withExtendedLifetime(file) {}
         #expect(found == [false, false, true, true, false])
     }
 }

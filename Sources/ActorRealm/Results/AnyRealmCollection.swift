@@ -35,8 +35,10 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
     public var realm: Realm? { base.realm }
     /// Whether the collection's owner was deleted, or its realm invalidated.
     public var isInvalidated: Bool {
+        if base.isInvalidated { return true }
+        if (base as? any ReadableElements)?.place != nil { return false }
         // What was sent or frozen is results of all elements.
-        base.isInvalidated || (base._backing?.isInvalidated ?? false)
+        return base._backing?.isInvalidated ?? false
     }
     /// Whether the collection stands on one version for good.
     public var isFrozen: Bool { base.isFrozen }

@@ -58,8 +58,8 @@ extension Realm {
     ///   file there; `.alreadyInWriteTransaction` in the block of
     ///   `asyncWrite`, whose commit may be one with those of other writers: copy behind it, or in `write` or `beginAsyncWrite()`;
     ///   inside a write transaction what its commit would throw, such as `.duplicateValue`: a copy holds nothing that must not be
-    ///   committed. Where what the transaction has changed could not be sealed, it can still be read and written, and its commit throws the same
-    ///   error.
+    ///   committed. Where what the transaction has changed could not be sealed, it can still be read and written, but a look-up by key or by an
+    ///   index may miss objects in it, and its commit throws the same error: cancel it.
     public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
         try core.requireAccess()
         if encryptionKey != nil {

@@ -85,6 +85,7 @@ let package = Package(
                 "Observation/StalledObserverTests.swift",
                 "Queries/QueryTrapTests.swift",
                 "Realm/ClosedRealmTests.swift",
+                "Realm/Counter.swift",
                 "Realm/RealmTestModels.swift",
                 "Sections/SectionObservingTests.swift",
             ],

@@ -43,12 +43,9 @@ extension CallbackWrites {
         let before = (isCollecting, thrownLoss, blockCommit, blockLoss)
         (isCollecting, thrownLoss, blockCommit, blockLoss) = (true, nil, nil, nil)
         defer { (isCollecting, thrownLoss, blockCommit, blockLoss) = before }
-        let outcome = Result { try block() }
-        return BlockOutcome(
-            result: blockLoss.map { Result.failure($0) } ?? outcome,
-            commit: blockCommit,
-            thrownLoss: thrownLoss
-        )
+        var result = Result { try block() }
+        if let blockLoss { result = .failure(blockLoss) }
+        return BlockOutcome(result: result, commit: blockCommit, thrownLoss: thrownLoss)
     }
 
     /// Who tells the failure of a commit that begins now; nil for none but its own block and the log.
@@ -76,20 +73,23 @@ extension RealmCore {
 
     /// Calls the block of a write, and finds out what it commits in the background and what it loses with the realm.
     func collecting<Value>(_ block: () throws -> Value) -> BlockOutcome<Value> {
-        let called = calling { callbackWrites.collecting(block) }
-        var outcome = called.value
-        outcome.hasLostTransaction = called.hasLostTransaction
+        let before = beginBlock()
+        var outcome = callbackWrites.collecting(block)
+        outcome.hasLostTransaction = endBlock(before)
         return outcome
     }
 
-    /// Calls the block of a write, and finds out whether a transaction was rolled back with the realm: the write throws then.
+    /// Notes that the block of a write is called now; returns what is to be given to ``endBlock(_:)``.
+    func beginBlock() -> BlockEnd? {
+        defer { callbackWrites.blockEnd = BlockEnd() }
+        return callbackWrites.blockEnd
+    }
+
+    /// Finds out whether a transaction was rolled back with the realm in the block of a write: the write throws then.
     ///
     /// Rolled back is also what the block has begun anew behind the core that it has invalidated, and left open: nobody else ends it.
     /// What all these were built on is waited for as what the block has cancelled itself.
-    func calling<Value>(_ block: () -> Value) -> (value: Value, hasLostTransaction: Bool) {
-        let before = callbackWrites.blockEnd
-        callbackWrites.blockEnd = BlockEnd()
-        let value = block()
+    func endBlock(_ before: BlockEnd?) -> Bool {
         var end = callbackWrites.blockEnd ?? BlockEnd()
         callbackWrites.blockEnd = before
         for turn in end.lostTurns { existingRealm?.endLostTransaction(of: turn) }
@@ -102,7 +102,7 @@ extension RealmCore {
             }
             noteBase(next.takeBase())
         }
-        return (value, end.hasLostTransaction)
+        return end.hasLostTransaction
     }
 
     /// Rolls back what the block of a write has left open, where something that it committed or saw before is lost: what throws has

@@ -103,7 +103,9 @@ final class PendingWrite: @unchecked Sendable {
             return writes.end(id)
         }
         writes.lastCommit = nil
-        let hasLostTransaction = core.calling { core.whileSettlingLater(isGrouped: false, block) }.hasLostTransaction
+        let before = core.beginBlock()
+        core.whileSettlingLater(isGrouped: false, block)
+        let hasLostTransaction = core.endBlock(before)
         if core.ticket == ticket {
             if commits {
                 core.commitInBackground(withoutNotifying: tokens, onComplete)

@@ -186,7 +186,9 @@ extension RealmCore {
         } catch {
             throw Realm.Error.wrap(error, path: coordinator.path)
         }
-        try beginTransaction(turn: turn, isOpenEnded: isOpenEnded)
+        // A block may build on what has no pages yet.
+        let joining = owedPages != nil && !isOpenEnded && request.tokens.isEmpty && coordinator.writes.owesPages
+        try beginTransaction(turn: turn, joining: joining, isOpenEnded: isOpenEnded)
     }
 
     /// Commits the transaction, blocking the thread until it is durable, and calls the blocks that observe the whole realm.
@@ -201,7 +203,8 @@ extension RealmCore {
         let prepared: PreparedCommit
         let turn: WriteScheduler.Ticket
         do {
-            (prepared, turn) = try prepareCommit()
+            guard let commit = try tokens.isEmpty ? prepareOrAcknowledge() : prepareCommit() else { return }
+            (prepared, turn) = commit
         } catch {
             try settle()
             throw error

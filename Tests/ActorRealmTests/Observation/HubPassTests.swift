@@ -107,12 +107,10 @@ struct HubPassTests {
         }
     }
 
-    @Test("that was taken back by a pass stays with it, though somebody is late to say that it left")
+    /// An observer of a whole realm, from its version on.
     @MainActor
-    func takenBack() async throws {
-        let realm = try await Realm(configuration: file.fast)
-        let hub = realm.core.coordinator.observations
-        let cursor = try ChangeCursor(
+    private func cursor(of realm: Realm) throws -> ChangeCursor<RealmSubject> {
+        try ChangeCursor(
             RealmSubject(),
             coordinator: realm.core.coordinator,
             at: nil,
@@ -120,6 +118,14 @@ struct HubPassTests {
             objectTypes: [Todo.self, Tally.self],
             origin: nil
         )
+    }
+
+    @Test("that was taken back by a pass stays with it, though somebody is late to say that it left")
+    @MainActor
+    func takenBack() async throws {
+        let realm = try await Realm(configuration: file.fast)
+        let hub = realm.core.coordinator.observations
+        let cursor = try cursor(of: realm)
         #expect(cursor.ask() == .wait)
         hub.schedule()
         while !cursor.isFollowing || hub.currentVersion != realm.version { await Task.yield() }
@@ -201,14 +207,7 @@ struct HubPassTests {
         realm.autorefresh = false
         let hub = realm.core.coordinator.observations
         let unreadable = Unreadable(hub)
-        let cursor = try ChangeCursor(
-            RealmSubject(),
-            coordinator: realm.core.coordinator,
-            at: nil,
-            lagLimit: nil,
-            objectTypes: [Todo.self, Tally.self],
-            origin: nil
-        )
+        let cursor = try cursor(of: realm)
         #expect(cursor.ask() == .wait)
         hub.schedule()
         func isLookedAfter(_ member: ObservationMember) -> Bool {

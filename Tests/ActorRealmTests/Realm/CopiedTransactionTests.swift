@@ -73,47 +73,62 @@ struct CopiedTransactionTests {
         for writer in writers { #expect(try await writer.counts() == expected) }
     }
 
+    /// Makes a realm with objects, and copies transactions of it, of whose steps another one fails each time, until none does.
+    ///
+    /// - Parameters:
+    ///   - count: The objects: more than one cluster.
+    ///   - change: What each transaction changes.
+    ///   - check: What must hold behind its copy; it ends the transaction.
+    /// - Throws: What one of them throws.
+    private static func failCopies(
+        ofRealmWith count: Int,
+        change: (Realm) throws -> Void,
+        check: (Realm, _ step: Int) throws -> Void
+    ) throws {
+        let file = TestFile()
+        let failures = StepFailures()
+        var configuration = file.fast
+        configuration.objectTypes = [CopiedEntry.self]
+        configuration.failures = failures
+        try withNewRealm(configuration) { realm in
+            func add(_ ids: Range<Int>) {
+                for id in ids { realm.create(CopiedEntry.self, value: ["id": id, "title": "t\(id)"] as [String: Any]) }
+            }
+            try realm.write { add(0..<count) }
+            for step in 0... {
+                realm.beginWrite()
+                try change(realm)
+                realm.core.coordinator.file.doubtEveryPage()
+                failures.arm(after: step)
+                try? realm.writeCopy(toFile: URL(fileURLWithPath: file.directory.path("copy\(step).realm")))
+                let failed = failures.outcome.failed
+                failures.arm(after: nil)
+                try check(realm, step)
+                #expect(realm.objects(CopiedEntry.self).count == count, "step \(step)")
+                if failed == nil { break }
+            }
+            try realm.verify()
+        }
+    }
+
     @Test("A transaction whose copy fails at any step can still be read and written, and is committed whole or refused")
     func failingCopies() async {
         await #expect(processExitsWith: .success) {
-            let file = TestFile()
-            let failures = StepFailures()
-            var configuration = file.fast
-            configuration.objectTypes = [CopiedEntry.self]
-            configuration.failures = failures
-            try withNewRealm(configuration) { realm in
+            try CopiedTransactionTests.failCopies(ofRealmWith: 2_500) { realm in
+                for id in 10_000..<10_050 {
+                    realm.create(CopiedEntry.self, value: ["id": id, "title": "new \(id)"] as [String: Any])
+                }
+            } check: { realm, step in
                 let entries = realm.objects(CopiedEntry.self)
-                // More than one cluster.
-                try realm.write {
-                    for id in 0..<2_500 {
-                        realm.create(CopiedEntry.self, value: ["id": id, "title": "t\(id)"] as [String: Any])
-                    }
+                #expect(entries.count == 2_550 && entries[2_000].title == "t2000", "step \(step)")
+                realm.create(CopiedEntry.self, value: ["id": 20_000, "title": "after"] as [String: Any])
+                if step % 2 == 0 {
+                    realm.cancelWrite()
+                } else if (try? realm.commitWrite()) != nil {
+                    #expect(entries.count == 2_551, "step \(step)")
+                    try realm.verify()
+                    try realm.write { realm.delete(entries.where { $0.id >= 10_000 }) }
                 }
-                for number in 0... {
-                    realm.beginWrite()
-                    for id in 10_000..<10_050 {
-                        realm.create(CopiedEntry.self, value: ["id": id, "title": "new \(id)"] as [String: Any])
-                    }
-                    realm.core.coordinator.file.doubtEveryPage()
-                    failures.arm(after: number)
-                    do {
-                        try realm.writeCopy(toFile: URL(fileURLWithPath: file.directory.path("copy\(number).realm")))
-                    } catch {}
-                    let failed = failures.outcome.failed
-                    failures.arm(after: nil)
-                    #expect(entries.count == 2_550 && entries[2_000].title == "t2000", "step \(number)")
-                    realm.create(CopiedEntry.self, value: ["id": 20_000, "title": "after"] as [String: Any])
-                    if number % 2 == 0 {
-                        realm.cancelWrite()
-                    } else if (try? realm.commitWrite()) != nil {
-                        #expect(entries.count == 2_551, "step \(number)")
-                        try realm.verify()
-                        try realm.write { realm.delete(entries.where { $0.id >= 10_000 }) }
-                    }
-                    #expect(entries.count == 2_500, "step \(number)")
-                    if failed == nil { break }
-                }
-                try realm.verify()
             }
         }
     }
@@ -123,40 +138,18 @@ struct CopiedTransactionTests {
     )
     func failingCopiesBehindDeletions() async {
         await #expect(processExitsWith: .success) {
-            let file = TestFile()
-            let failures = StepFailures()
-            var configuration = file.fast
-            configuration.objectTypes = [CopiedEntry.self]
-            configuration.failures = failures
+            // Deletions leave a cluster that is not joined with its neighbour.
             let left = (0..<1_500).filter { $0 >= 900 || $0 % 3 > 0 }
-            try withNewRealm(configuration) { realm in
+            try CopiedTransactionTests.failCopies(ofRealmWith: 1_500) { realm in
+                let doomed = (0..<300).compactMap { realm.object(ofType: CopiedEntry.self, forPrimaryKey: $0 * 3) }
+                realm.delete(doomed)
+            } check: { realm, step in
                 let entries = realm.objects(CopiedEntry.self)
-                // More than one cluster, of which deletions leave one that is not joined with its neighbour.
-                try realm.write {
-                    for id in 0..<1_500 {
-                        realm.create(CopiedEntry.self, value: ["id": id, "title": "t\(id)"] as [String: Any])
-                    }
-                }
-                for number in 0... {
-                    realm.beginWrite()
-                    let doomed = (0..<300).compactMap { realm.object(ofType: CopiedEntry.self, forPrimaryKey: $0 * 3) }
-                    realm.delete(doomed)
-                    realm.core.coordinator.file.doubtEveryPage()
-                    failures.arm(after: number)
-                    do {
-                        try realm.writeCopy(toFile: URL(fileURLWithPath: file.directory.path("copy\(number).realm")))
-                    } catch {}
-                    let failed = failures.outcome.failed
-                    failures.arm(after: nil)
-                    let ids = Array(entries.map(\.id))
-                    #expect(ids == left, "step \(number)")
-                    let titles = Array(entries.map(\.title))
-                    #expect(titles == left.map { "t\($0)" }, "step \(number)")
-                    realm.cancelWrite()
-                    if failed == nil { break }
-                }
-                #expect(entries.count == 1_500)
-                try realm.verify()
+                let ids = Array(entries.map(\.id))
+                #expect(ids == left, "step \(step)")
+                let titles = Array(entries.map(\.title))
+                #expect(titles == left.map { "t\($0)" }, "step \(step)")
+                realm.cancelWrite()
             }
         }
     }

@@ -333,10 +333,12 @@ final class RealmRegistry: Sendable {
         let snapshot = try file.beginRead()
         // The file may be open still from before, at the version that was looked at then.
         guard isAskedFor || file.examinedVersion != snapshot.version else { return }
+        // The file may be open still from before, with pages that were read then.
+        var examination = Examination(of: snapshot, isThorough: isAskedFor)
         try ModelVerifier.forEachReachablePage(in: snapshot) { (run) throws(StorageError) in
-            // The file may be open still from before, with pages that were read then.
-            _ = isAskedFor ? try snapshot.view.verifiedPointer(to: run) : try snapshot.view.pointer(to: run)
+            try examination.look(at: run)
         }
+        examination.letGo()
         file.examinedVersion = snapshot.version
     }
 

@@ -79,8 +79,23 @@ extension PageNumber {
 
 extension Reservation {
     /// Starts reading pages of the file that will be touched soon.
+    ///
+    /// For that the system looks for each of them, also when it has them all. Of a long stretch whose last page is in memory the
+    /// others most likely are, and nothing is asked for.
     func willNeed(_ pages: Range<PageNumber>) {
-        let start = UnsafeMutableRawPointer(mutating: mapping) + Int(pages.lowerBound) * pageByteCount
-        madvise(start, pages.count * pageByteCount, MADV_WILLNEED)
+        if pages.count >= Reservation.longStretch, isCached(pages.upperBound - 1) { return }
+        madvise(address(of: pages.lowerBound), pages.count * pageByteCount, MADV_WILLNEED)
+    }
+
+    /// Whether the system has a page of the file in memory; false where it does not say so.
+    func isCached(_ page: PageNumber) -> Bool {
+        var state: UInt8 = 0
+        return isWritable && mincore(address(of: page), pageByteCount, &state) == 0 && state & 1 != 0
+    }
+
+    private static let longStretch = 64
+
+    private func address(of page: PageNumber) -> UnsafeMutableRawPointer {
+        UnsafeMutableRawPointer(mutating: mapping) + Int(page) * pageByteCount
     }
 }

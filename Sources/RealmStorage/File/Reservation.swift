@@ -16,6 +16,8 @@ final class Reservation: @unchecked Sendable {
     /// The private memory, for the holder of the write lock.
     let pool: BufferPool
     let pageCapacity: Int
+    /// Whether the descriptor may write: the system calls every page of other files one that it has in memory.
+    let isWritable: Bool
     /// Has steps fail, in tests.
     let failures: StepFailures?
     private let poolMemory: UnsafeMutableRawPointer
@@ -32,6 +34,7 @@ final class Reservation: @unchecked Sendable {
         failures: StepFailures? = nil
     ) throws(StorageError) {
         self.failures = failures
+        isWritable = fcntl(descriptor, F_GETFL) & O_ACCMODE == O_RDWR
         try failures?.step(.mapping, path: path)
         guard byteCount <= Reservation.greatestByteCount else {
             throw .corrupt("The file has \(byteCount) bytes, more than a realm file can have", page: 0, path: path)

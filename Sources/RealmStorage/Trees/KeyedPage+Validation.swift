@@ -26,57 +26,89 @@ extension KeyedPage {
     }
 
     private func validateEntries(allowsDirtyReferences: Bool) -> String? {
-        let isLeaf = isLeaf
-        let (count, heapStart) = (count, heapStart)
-        let maximumSuffix = ByteTree.maximumKeyByteCount - prefixLength
-        let minimumPayload = isLeaf ? 2 : KeyedPage.childPayloadByteCount
+        isLeaf
+            ? validateLeafEntries(allowsDirtyReferences: allowsDirtyReferences)
+            : validateChildren(allowsDirtyReferences: allowsDirtyReferences)
+    }
+
+    // Each entry of a small file passes here when the file is opened: one loop for leaves and one for inner pages, whose
+    // numbers are 16 bits long and cannot overflow.
+
+    private func validateLeafEntries(allowsDirtyReferences: Bool) -> String? {
+        let (base, slots, heapStart) = (base, base + slotsOffset, heapStart)
+        let maximumSuffix = ByteTree.maximumKeyByteCount &- prefixLength
         var heapByteCount = 0
         var taken = TakenBytes()
-        var before: KeyBytes?
+        var before: UInt64 = 0
+        for index in 0..<count {
+            let slot = PageBytes.load64(slots, index &* KeyedPage.slotByteCount)
+            let (offset, length) = (KeyedPage.offset(slot), KeyedPage.suffixLength(slot))
+            guard offset >= heapStart, length <= maximumSuffix, offset &+ length &+ 2 <= pageByteCount
+            else { return "entry \(index) lies outside the heap" }
+            let valueLength = PageBytes.load16(base, offset &+ length)
+            let isOverflow = valueLength == KeyedPage.overflowTag
+            guard valueLength <= ByteTree.maximumInlineValueByteCount || isOverflow
+            else { return "the value of entry \(index) is \(valueLength) bytes long" }
+            let byteCount = length &+ 2 &+ (isOverflow ? PageReference.byteCount : valueLength)
+            guard offset &+ byteCount <= pageByteCount else { return "entry \(index) lies outside the heap" }
+            heapByteCount &+= byteCount
+            // The length of a value lies among the entry's bytes: who writes another entry must not change it.
+            guard taken.take(offset..<offset &+ byteCount) else { return "entry \(index) overlaps another one" }
+            if isOverflow {
+                let reference = PageReference(load: base + (offset &+ length &+ 2))
+                if let problem = PageBytes.problem(with: reference, allowsDirty: allowsDirtyReferences) {
+                    return "entry \(index) \(problem)"
+                }
+            }
+            if let problem = orderProblem(of: slot, after: before, at: index, isFirst: index == 0) { return problem }
+            before = slot
+        }
+        guard heapByteCount &+ garbage == pageByteCount &- heapStart else { return "its entries do not fill its heap" }
+        return nil
+    }
+
+    private func validateChildren(allowsDirtyReferences: Bool) -> String? {
+        let heapStart = heapStart
+        let maximumSuffix = ByteTree.maximumKeyByteCount &- prefixLength
+        var heapByteCount = 0
+        var taken = TakenBytes()
+        var before: UInt64 = 0
         for index in 0..<count {
             let slot = slot(index)
-            let offset = KeyedPage.offset(slot)
-            let length = KeyedPage.suffixLength(slot)
-            guard offset >= heapStart, length <= maximumSuffix, offset + length + minimumPayload <= pageByteCount
+            let (offset, length) = (KeyedPage.offset(slot), KeyedPage.suffixLength(slot))
+            let byteCount = length &+ KeyedPage.childPayloadByteCount
+            guard offset >= heapStart, length <= maximumSuffix, offset &+ byteCount <= pageByteCount
             else { return "entry \(index) lies outside the heap" }
-            let payload = base + offset + length
-            var payloadByteCount = minimumPayload
-            var reference: PageReference?
-            if isLeaf {
-                let valueLength = PageBytes.load16(payload, 0)
-                guard valueLength <= ByteTree.maximumInlineValueByteCount || valueLength == KeyedPage.overflowTag
-                else { return "the value of entry \(index) is \(valueLength) bytes long" }
-                payloadByteCount = KeyedPage.leafPayloadByteCount(payload)
-                guard offset + length + payloadByteCount <= pageByteCount else {
-                    return "entry \(index) lies outside the heap"
-                }
-                if valueLength == KeyedPage.overflowTag { reference = PageReference(load: payload + 2) }
-            } else {
-                let child = PageReference(load: payload)
-                guard child.pageCount == 1 else { return "child \(index) is not one page" }
-                guard PageBytes.load64(payload, PageReference.byteCount) <= KeyedPage.maximumChildCount else {
-                    return "the count below child \(index) is implausible"
-                }
-                reference = child
+            let payload = base + (offset &+ length)
+            let child = PageReference(load: payload)
+            guard child.pageCount == 1 else { return "child \(index) is not one page" }
+            guard PageBytes.load64(payload, PageReference.byteCount) <= KeyedPage.maximumChildCount else {
+                return "the count below child \(index) is implausible"
             }
-            heapByteCount += length + payloadByteCount
-            // The length of a value lies among the entry's bytes: who writes another entry must not change it.
-            guard taken.take(offset..<offset + length + payloadByteCount) else {
-                return "entry \(index) overlaps another one"
-            }
-            if let reference, let problem = PageBytes.problem(with: reference, allowsDirty: allowsDirtyReferences) {
+            heapByteCount &+= byteCount
+            guard taken.take(offset..<offset &+ byteCount) else { return "entry \(index) overlaps another one" }
+            if let problem = PageBytes.problem(with: child, allowsDirty: allowsDirtyReferences) {
                 return "entry \(index) \(problem)"
             }
-            let suffix = KeyBytes(start: base + offset, count: length)
-            guard UInt64(suffix.head) == slot >> 32 else { return "entry \(index) has a wrong head" }
-            if !isLeaf, index == 0 {
+            if let problem = orderProblem(of: slot, after: before, at: index, isFirst: index <= 1) { return problem }
+            if index == 0 {
                 guard length == 0 else { return "the first child has a separator" }
-            } else {
-                if let before, before.compare(to: suffix) >= 0 { return "the keys do not ascend at entry \(index)" }
-                before = suffix
             }
+            before = slot
         }
-        guard heapByteCount + garbage == pageByteCount - heapStart else { return "its entries do not fill its heap" }
+        guard heapByteCount &+ garbage == pageByteCount &- heapStart else { return "its entries do not fill its heap" }
+        return nil
+    }
+
+    /// What is wrong with the head of an entry's slot, or with its key behind the one before, nil when nothing is.
+    @inline(__always)
+    private func orderProblem(of slot: UInt64, after before: UInt64, at index: Int, isFirst: Bool) -> String? {
+        let suffix = KeyBytes(start: base + KeyedPage.offset(slot), count: KeyedPage.suffixLength(slot))
+        guard suffix.head == UInt32(truncatingIfNeeded: slot &>> 32) else { return "entry \(index) has a wrong head" }
+        // Keys whose heads differ are ordered as their heads are.
+        if before &>> 32 < slot &>> 32 || isFirst { return nil }
+        let keyBefore = KeyBytes(start: base + KeyedPage.offset(before), count: KeyedPage.suffixLength(before))
+        guard keyBefore.compare(to: suffix) < 0 else { return "the keys do not ascend at entry \(index)" }
         return nil
     }
 }

@@ -7,6 +7,10 @@ import Testing
 
 @testable import ActorRealm
 
+private class IndexedNote: Object {
+    @Persisted(indexed: true) var text: String
+}
+
 /// Pages that are read only to see whether they are whole.
 @Suite("Verification when a file is opened, and behind", .timeLimit(.minutes(60)))
 struct VerificationTests {
@@ -98,6 +102,43 @@ struct VerificationTests {
         try await use { _ in }
         #expect(try open.beginRead().version > version)
         #expect(try open.examinedVersion == open.beginRead().version)
+    }
+
+    @Test("An opening that looks at a whole file lets go of the leaves of indexes")
+    func memory() throws {
+        var plain = file.fast
+        plain.objectTypes = [IndexedNote.self]
+        var thorough = plain
+        thorough.verification = .onOpen
+        try withNewRealm(plain) { realm in
+            try realm.write {
+                for number in 0..<20_000 {
+                    realm.create(IndexedNote.self, value: ["text": "\(number) " + String(repeating: "-", count: 90)])
+                }
+            }
+        }
+        let path = try #require(plain.fileURL?.path)
+        for configuration in [plain, thorough] {
+            while RealmRegistry.shared.existing(at: path) != nil { usleep(1_000) }
+            try withNewRealm(configuration) { realm in
+                #expect(realm.objects(IndexedNote.self).count == 20_000)
+                let byteCount = try #require(RealmRegistry.shared.existing(at: path)).file.byteCount
+                #expect(byteCount > 3 << 20 && byteCount < 16 << 20)
+                #expect(try residentByteCount(ofFileAt: path) < byteCount * 3 / 4)
+            }
+        }
+    }
+
+    /// How many bytes of a file this process has mapped pages of in memory.
+    private func residentByteCount(ofFileAt path: String) throws -> Int {
+        var isOfFile = false
+        var byteCount = 0
+        for line in try String(contentsOfFile: "/proc/self/smaps", encoding: .utf8).split(separator: "\n") {
+            if line.contains("-"), line.contains(" r") { isOfFile = line.hasSuffix(path) }
+            guard isOfFile, line.hasPrefix("Rss:") else { continue }
+            byteCount += 1024 * (Int(line.filter(\.isNumber)) ?? 0)
+        }
+        return byteCount
     }
 
     @Test("Verification in the background reports the page, and the realm is read meanwhile")

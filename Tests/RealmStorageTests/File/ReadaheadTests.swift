@@ -1,3 +1,5 @@
+import Glibc
+import RealmTestSupport
 import Testing
 
 @testable import RealmStorage
@@ -33,5 +35,37 @@ struct ReadaheadTests {
             #expect(asked.contains(page))
         }
         #expect(windows < 40)
+    }
+
+    @Test("What the system has in memory is known of files that may be written to")
+    func cached() throws {
+        let directory = TemporaryDirectory()
+        let path = directory.path("cached")
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        #expect(descriptor >= 0)
+        defer { close(descriptor) }
+        let byteCount = 100 * pageByteCount
+        #expect(
+            [UInt8](repeating: 1, count: byteCount).withUnsafeBytes { pwrite(descriptor, $0.baseAddress, byteCount, 0) }
+                == byteCount
+        )
+        let reservation = try Reservation(descriptor: descriptor, byteCount: byteCount, path: path)
+        #expect(reservation.isCached(99))
+        #expect(fsync(descriptor) == 0)
+        #expect(posix_fadvise(descriptor, 0, 0, Int32(POSIX_FADV_DONTNEED)) == 0)
+        // A file system in memory keeps what it has.
+        guard !reservation.isCached(99) else { return }
+        reservation.willNeed(0..<100)
+        var waits = 0
+        while !reservation.isCached(99), waits < 10_000 {
+            usleep(1_000)
+            waits += 1
+        }
+        #expect(reservation.isCached(99), "it was asked for, since it was not there")
+
+        let reading = open(path, O_RDONLY | O_CLOEXEC)
+        defer { close(reading) }
+        let other = try Reservation(descriptor: reading, byteCount: byteCount, path: path)
+        #expect(!other.isCached(99))
     }
 }

@@ -26,26 +26,46 @@ struct BlockEnd {
     mutating func note(_ base: BaseFlush?) { self.base = self.base?.followed(by: base) ?? base }
 }
 
-/// What the block of a write has returned or thrown, and has begun to commit.
-struct BlockOutcome<Value> {
-    /// Instead of the block's own, why something is lost that it saw in a transaction which it has cancelled, or why a commit could not begin.
-    let result: Result<Value, any Error>
+/// What the block of a write has begun to commit, and what it has lost.
+struct BlockOutcome {
+    /// Why something is lost that the block saw in a transaction which it has cancelled, or why a commit could not begin: thrown instead of
+    /// what the block throws or returns.
+    let loss: (any Error)?
     /// The flush of all that it has begun to commit.
     let commit: BaseFlush?
     let thrownLoss: ThrownLoss?
     /// Whether a transaction was rolled back with the realm.
-    var hasLostTransaction = false
+    let hasLostTransaction: Bool
 }
 
 extension CallbackWrites {
-    /// Calls the block of a write, and finds out what it commits in the background.
-    func collecting<Value>(_ block: () throws -> Value) -> BlockOutcome<Value> {
-        let before = (isCollecting, thrownLoss, blockCommit, blockLoss)
-        (isCollecting, thrownLoss, blockCommit, blockLoss) = (true, nil, nil, nil)
-        defer { (isCollecting, thrownLoss, blockCommit, blockLoss) = before }
-        var result = Result { try block() }
-        if let blockLoss { result = .failure(blockLoss) }
-        return BlockOutcome(result: result, commit: blockCommit, thrownLoss: thrownLoss)
+    /// What the block around the one that is called has begun to commit so far.
+    struct Surroundings {
+        fileprivate let isCollecting: Bool
+        fileprivate let thrownLoss: ThrownLoss?
+        fileprivate let commit: BaseFlush?
+        fileprivate let loss: (any Error)?
+        fileprivate let end: BlockEnd?
+    }
+
+    /// Sets what the block around has begun aside.
+    fileprivate func setAside(_ end: BlockEnd?) -> Surroundings {
+        defer { (isCollecting, thrownLoss, blockCommit, blockLoss) = (true, nil, nil, nil) }
+        return Surroundings(
+            isCollecting: isCollecting,
+            thrownLoss: thrownLoss,
+            commit: blockCommit,
+            loss: blockLoss,
+            end: end
+        )
+    }
+
+    /// Goes on with what the block around has begun.
+    fileprivate func restore(_ around: Surroundings) {
+        isCollecting = around.isCollecting
+        thrownLoss = around.thrownLoss
+        blockCommit = around.commit
+        blockLoss = around.loss
     }
 
     /// Who tells the failure of a commit that begins now; nil for none but its own block and the log.
@@ -64,19 +84,30 @@ extension RealmCore {
     /// Waits for what the block of a write saw that throws another error, unless the write around it does.
     ///
     /// - Throws: `Realm.Error` when that is lost.
-    func settle<Value>(behind outcome: BlockOutcome<Value>) throws {
+    func settle(behind outcome: BlockOutcome) throws {
         // It saw what it has committed itself, too.
         noteBase(outcome.commit)
         if settlesLater, !throwsBase { outcome.thrownLoss?.isNotThrown() }
         try settle()
     }
 
-    /// Calls the block of a write, and finds out what it commits in the background and what it loses with the realm.
-    func collecting<Value>(_ block: () throws -> Value) -> BlockOutcome<Value> {
-        let before = beginBlock()
-        var outcome = callbackWrites.collecting(block)
-        outcome.hasLostTransaction = endBlock(before)
-        return outcome
+    /// Notes that the block of a write is called now whose commits are collected; returns what is to be given to ``endCollecting(_:)``,
+    /// however the block ends.
+    ///
+    /// Nothing here knows the type of what the block returns: a value of a type that depends on it costs a look-up of metadata.
+    func beginCollecting() -> CallbackWrites.Surroundings { callbackWrites.setAside(beginBlock()) }
+
+    /// Finds out what the block of a write has begun to commit, and what it has lost with the realm.
+    func endCollecting(_ around: CallbackWrites.Surroundings) -> BlockOutcome {
+        let writes = callbackWrites
+        let (loss, commit, thrownLoss) = (writes.blockLoss, writes.blockCommit, writes.thrownLoss)
+        writes.restore(around)
+        return BlockOutcome(
+            loss: loss,
+            commit: commit,
+            thrownLoss: thrownLoss,
+            hasLostTransaction: endBlock(around.end)
+        )
     }
 
     /// Notes that the block of a write is called now; returns what is to be given to ``endBlock(_:)``.

@@ -177,21 +177,22 @@ extension Realm {
         let core = core
         // What observers are not to be told of is a version of its own, also when the block itself commits without notifying.
         try core.beginTransaction(turn: turn, joining: request.tokens.isEmpty && !core.signals.hasDeliverers)
+        let around = core.beginCollecting()
         let result: Result
-        let outcome = core.collecting {
-            try core.whileSettlingLater(isGrouped: request.tokens.isEmpty, block)
+        do {
+            result = try core.whileSettlingLater(isGrouped: request.tokens.isEmpty, block)
+        } catch {
+            let outcome = core.endCollecting(around)
+            try await core.leaveSuspending(behind: outcome, isolation)
+            throw outcome.loss ?? error
+        }
+        let outcome = core.endCollecting(around)
+        if let loss = outcome.loss {
+            try await core.leaveSuspending(behind: outcome, isolation)
+            throw loss
         }
         let commit = outcome.commit
         let hasLostTransaction = outcome.hasLostTransaction
-        do {
-            result = try outcome.result.get()
-        } catch {
-            core.cancelTransaction()
-            // It saw what it has committed itself, too.
-            core.noteBase(commit)
-            try await core.settleSuspending(isolation)
-            throw error
-        }
         // At once: while this suspends, others write in this realm.
         let base = core.takeBase()
         if base != nil || commit != nil {
@@ -223,6 +224,16 @@ extension RealmCore {
         try checkAsynchronouslyWritable(isolation)
         callbackWrites.beginSuspended()
         return callbackWrites
+    }
+
+    /// Leaves a write whose block has thrown: nothing of it is written.
+    ///
+    /// - Throws: `Realm.Error` when something is lost that the block saw.
+    fileprivate func leaveSuspending(behind outcome: BlockOutcome, _ isolation: isolated (any Actor)?) async throws {
+        cancelTransaction()
+        // It saw what it has committed itself, too.
+        noteBase(outcome.commit)
+        try await settleSuspending(isolation)
     }
 
     /// Waits for the turn without blocking a thread, where ``checkAsynchronouslyWritable(_:)`` has passed.

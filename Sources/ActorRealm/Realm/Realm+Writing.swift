@@ -69,34 +69,15 @@ extension Realm {
     private func write<Result>(_ request: WriteRequest, _ block: () throws -> Result) throws -> Result {
         let core = core
         try core.beginBlocking(request)
+        let around = core.beginCollecting()
         let result: Result
-        let outcome = core.collecting(block)
-        let commit = outcome.commit
         do {
-            result = try outcome.result.get()
+            result = try block()
         } catch {
-            core.cancelTransaction()
-            try core.settle(behind: outcome)
-            throw error
+            let outcome = core.endCollecting(around)
+            throw try core.leaveBlocking(behind: outcome, throwing: error)
         }
-        core.cancelBehindLoss(of: commit)
-        if core.isInWriteTransaction {
-            do {
-                try core.commitBlocking(withoutNotifying: request.tokens)
-            } catch {
-                // Why nothing of what the block did is there.
-                if let commit { try core.moved(behind: commit.waitOnPool()) }
-                throw error
-            }
-        } else {
-            // It may have ended the realm because of what it saw.
-            try core.settle()
-        }
-        if let commit {
-            try core.complete(commit.waitOnPool())
-            core.tellBlocks()
-        }
-        if outcome.hasLostTransaction { throw core.endedInBlockError }
+        try core.endBlocking(request, behind: core.endCollecting(around))
         return result
     }
 
@@ -185,6 +166,40 @@ extension RealmCore {
             throw Realm.Error.wrap(error, path: coordinator.path)
         }
         try beginTransaction(turn: turn, isOpenEnded: isOpenEnded)
+    }
+
+    /// Leaves a write, blocking the thread, whose block has thrown: nothing of it is written.
+    ///
+    /// - Returns: What the write throws.
+    /// - Throws: `Realm.Error` when something is lost that the block saw.
+    fileprivate func leaveBlocking(behind outcome: BlockOutcome, throwing error: any Error) throws -> any Error {
+        cancelTransaction()
+        try settle(behind: outcome)
+        return outcome.loss ?? error
+    }
+
+    /// Commits what the block of a write has left open, and waits, blocking the thread, for what it has begun to commit.
+    fileprivate func endBlocking(_ request: WriteRequest, behind outcome: BlockOutcome) throws {
+        if let loss = outcome.loss { throw try leaveBlocking(behind: outcome, throwing: loss) }
+        let commit = outcome.commit
+        cancelBehindLoss(of: commit)
+        if isInWriteTransaction {
+            do {
+                try commitBlocking(withoutNotifying: request.tokens)
+            } catch {
+                // Why nothing of what the block did is there.
+                if let commit { try moved(behind: commit.waitOnPool()) }
+                throw error
+            }
+        } else {
+            // It may have ended the realm because of what it saw.
+            try settle()
+        }
+        if let commit {
+            try complete(commit.waitOnPool())
+            tellBlocks()
+        }
+        if outcome.hasLostTransaction { throw endedInBlockError }
     }
 
     /// Commits the transaction, blocking the thread until it is durable, and calls the blocks that observe the whole realm.

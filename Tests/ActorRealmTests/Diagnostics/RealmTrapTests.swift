@@ -123,6 +123,32 @@ struct RealmTrapTests {
         expect(result, says: "invalidate()", "Fetch it from the realm again")
     }
 
+    @Test("An object from before invalidate(), behind the end of the lost transaction", arguments: [true, false])
+    func invalidatedAndEnded(inBlock: Bool) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [inBlock = inBlock as Bool] in
+            func run() throws {
+                let realm = try Realm(configuration: configuration())
+                let tally = try realm.write { realm.create(Tally.self, value: ["name": "x"]) }
+                if inBlock {
+                    try? realm.write {
+                        try realm.commitWrite()
+                        try realm.beginWriteTransaction()
+                        realm.invalidate()
+                        realm.add(Tally(name: "lost"))
+                    }
+                } else {
+                    realm.beginWrite()
+                    realm.invalidate()
+                    realm.cancelWrite()
+                }
+                try realm.write { tally.count = 5 }
+            }
+            try run()
+        }
+        expect(result, says: "invalidate()", "Fetch it from the realm again")
+    }
+
     @Test("Changing a frozen object, and freezing an unmanaged one")
     func frozen() async {
         let changed = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -265,6 +265,55 @@ struct PlacesOnOneQueueTests {
         #expect(try openedByHelper(configuration) === main)
     }
 
+    /// Used on one queue, or above it.
+    private final class Kept: @unchecked Sendable {
+        var realm: Realm?
+    }
+
+    @Test("So does it on a queue that has no realm any more: it gets that of the next one, and not the main actor's")
+    @MainActor
+    func helperAboveClosed() async throws {
+        let configuration = file.fast
+        let middle = DispatchQueue(label: "middle", target: .main)
+        let above = DispatchQueue(label: "above", target: middle)
+        let kept = Kept()
+        let isNext: Bool = try await withUnsafeThrowingContinuation { continuation in
+            middle.async { @Sendable in
+                kept.realm = try? Realm(configuration: configuration, queue: middle)
+                above.async { @Sendable in
+                    continuation.resume(
+                        with: Swift.Result<Bool, any Error> {
+                            try Realm(configuration: configuration, queue: above).close()
+                            return try openedByHelper(configuration) === kept.realm
+                        }
+                    )
+                }
+            }
+        }
+        #expect(isNext)
+        middle.async { @Sendable in kept.realm = nil }
+    }
+
+    @Test("Of two queues with realms below one that has none any more, a helper gets the realm of the nearer one")
+    func helperAboveTwo() throws {
+        // Which one was found depended on where the queues lie.
+        for _ in 0..<16 {
+            let file = TestFile()
+            let configuration = file.fast
+            let below = DispatchQueue(label: "below")
+            let middle = DispatchQueue(label: "middle", target: below)
+            let above = DispatchQueue(label: "above", target: middle)
+            let lower = try below.sync { try Realm(configuration: configuration, queue: below) }
+            let next = try middle.sync { try Realm(configuration: configuration, queue: middle) }
+            let isNext = try above.sync {
+                try Realm(configuration: configuration, queue: above).close()
+                return try openedByHelper(configuration) === next
+            }
+            #expect(isNext)
+            withExtendedLifetime((file, lower)) {}
+        }
+    }
+
     actor Plain {
         private var realm: Realm!
 

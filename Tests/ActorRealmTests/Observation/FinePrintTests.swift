@@ -136,6 +136,57 @@ struct FinePrintTests {
         await other.close()
     }
 
+    final class Seen: Object {
+        override class func _realmObjectName() -> String? { "SeenByTwo" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var label = ""
+    }
+
+    final class SeenOtherwise: Object {
+        override class func _realmObjectName() -> String? { "SeenByTwo" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var label = ""
+    }
+
+    @Test("On an actor whose realm has another class of that name, changes end with an error, and tell of no deletion")
+    func otherClassOfThatName() async throws {
+        var (one, two) = (file.configuration, file.configuration)
+        one.objectTypes = [Seen.self]
+        two.objectTypes = [SeenOtherwise.self]
+        let worker = try await Worker(one)
+        let other = try await Worker(two)
+        let journal = Journal<String>()
+        let (object, all, token) = try await worker.with { _, realm in
+            let seen = try await realm.asyncWrite { realm.create(Seen.self, value: ["label": "a"]) }
+            let token = await realm.objects(Seen.self)
+                .observe(on: other) { _, change in
+                    if case .error = change { journal.add("error") } else { journal.add("told") }
+                }
+            return (seen.changes(), realm.objects(Seen.self).changes(), token)
+        }
+        let told = try await other.with { _, _ in
+            var told: [String] = []
+            var objects = object.makeAsyncIterator()
+            var rows = all.makeAsyncIterator()
+            try await worker.with { _, realm in
+                try await realm.asyncWrite { realm.objects(Seen.self)[0].label = "b" }
+            }
+            switch await objects.next() {
+            case .deleted?: told.append("deleted")
+            case .error?: told.append("error")
+            case .change?: told.append("change")
+            case nil: told.append("end")
+            }
+            if case .error? = await rows.next() { told.append("error") } else { told.append("end") }
+            return told
+        }
+        #expect(told == ["error", "error"])
+        let deadline = ContinuousClock.now + .seconds(20)
+        _ = await eventually { !journal.entries.isEmpty || ContinuousClock.now > deadline }
+        #expect(journal.entries == ["error"])
+        token.invalidate()
+    }
+
     @Test("an object that was deleted and made again in between is a deletion and an insertion")
     func recreated() async throws {
         let worker = try await Worker(file.configuration)

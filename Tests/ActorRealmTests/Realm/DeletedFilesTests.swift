@@ -139,6 +139,30 @@ struct DeletedFilesTests {
         }
     }
 
+    /// The places that cannot be written, as far as the machine has any: systems mount such.
+    private static func readOnlyMounts() -> [String] {
+        let mounts = (try? String(contentsOfFile: "/proc/mounts", encoding: .utf8)) ?? ""
+        return mounts.split(separator: "\n")
+            .compactMap { line -> String? in
+                let words = line.split(separator: " ")
+                guard words.count > 3, ["sysfs", "proc", "squashfs", "iso9660"].contains(words[2]),
+                    words[3].hasPrefix("ro")
+                else { return nil }
+                var found = stat()
+                guard stat(String(words[1]), &found) == 0, found.st_mode & S_IFMT == S_IFDIR else { return nil }
+                return String(words[1])
+            }
+    }
+
+    @Test("Where nothing is, nothing is deleted, also on a file system that cannot be written")
+    func nothingThere() throws {
+        for folder in [directory.url.path] + Self.readOnlyMounts().prefix(1) {
+            let url = URL(fileURLWithPath: folder + "/none.realm")
+            let deleted = try Realm.deleteFiles(for: Realm.Configuration(fileURL: url, objectTypes: [Tally.self]))
+            #expect(!deleted, "\(folder)")
+        }
+    }
+
     /// A log without its realm is another file's for whoever makes a realm of that name next, and a realm without its log is refused, as
     /// it should be.
     @Test("A log goes before its realm, so that a kill between the two leaves none alone")

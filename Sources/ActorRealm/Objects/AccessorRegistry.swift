@@ -95,7 +95,10 @@ final class AccessorRegistry {
     }
 
     /// What the program calls a class that is given by its name in the file, or by the one that another program uses.
-    func programName(of className: String) -> String {
+    func programName(of className: String) -> String { programName(of: className, in: schema) }
+
+    /// The same in classes of the program which need not be the realm's.
+    func programName(of className: String, in schema: ModelSchema) -> String {
         if schema[className] != nil { return className }
         guard let stored = core.model.schema[className], let other = stored.storedName else { return className }
         return schema[stored.name] != nil ? stored.name : schema[other] != nil ? other : className

@@ -196,7 +196,7 @@ final class ChangeIteration<Subject: ChangeSubject> {
         if let core, core.lifecycle != .invalidated { return core }
         core?.signals.remove(cursor)
         let core = try coordinator.core(for: isolation, configuration: configuration, origin: origin)
-        try core.requireClasses(cursor.subject.requiredClasses)
+        try core.requireClasses(cursor.subject.requiredClasses, of: configuration)
         core.signals.add(cursor)
         self.core = core
         return core

@@ -315,7 +315,7 @@ final class ChangePump<Subject: ChangeSubject>: NotificationRegistration, RealmB
             core.signals.remove(cursor)
         }
         let core = try cursor.coordinator.core(for: isolation, configuration: configuration, origin: cursor.origin)
-        try core.requireClasses(cursor.subject.requiredClasses)
+        try core.requireClasses(cursor.subject.requiredClasses, of: configuration)
         follow(core)
         return core
     }

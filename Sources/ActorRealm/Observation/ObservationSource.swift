@@ -46,12 +46,26 @@ extension ThreadConfined {
 }
 
 extension RealmCore {
-    /// Throws where the realm does not declare one of some classes, which are named as in the file.
+    /// Throws where the realm does not declare one of some classes, which are named as in the file, or declares another class of that
+    /// name than the configuration of what is observed.
     ///
     /// Realms of one file may have different classes: what is not found in this one need not be gone.
-    func requireClasses(_ names: [String]) throws(Realm.Error) {
-        for name in names where registry.schema[registry.programName(of: name)] == nil {
-            throw error(.invalidInput, unknownClassMessage(name))
+    func requireClasses(_ names: [String], of configuration: Realm.Configuration) throws {
+        if names.isEmpty { return }
+        let observed = try ModelSchema.cached(objectTypes: configuration.objectTypes)
+        for name in names {
+            guard let own = registry.schema[registry.programName(of: name)] else {
+                throw error(.invalidInput, unknownClassMessage(name))
+            }
+            // What is observed may be of a class that its configuration does not name.
+            guard let other = observed[registry.programName(of: name, in: observed)], other.type != own.type else {
+                continue
+            }
+            throw error(
+                .invalidInput,
+                "Changes of \(String(reflecting: other.type)) were to be delivered with a realm that has another class of the name "
+                    + "'\(name)': \(String(reflecting: own.type)). Observe them where the realm has the same class."
+            )
         }
     }
 

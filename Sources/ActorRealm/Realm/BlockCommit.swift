@@ -123,7 +123,7 @@ extension RealmCore {
     func endBlock(_ before: BlockEnd?) -> Bool {
         var end = callbackWrites.blockEnd ?? BlockEnd()
         callbackWrites.blockEnd = before
-        for turn in end.lostTurns { existingRealm?.endLostTransaction(of: turn) }
+        for turn in end.lostTurns { endLostTransaction(of: turn) }
         noteBase(end.base)
         let next = coreInUse
         if next !== self {

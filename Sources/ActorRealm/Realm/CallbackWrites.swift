@@ -8,6 +8,8 @@ extension Realm {
 
 /// The asynchronous writes of one realm that are under way.
 ///
+/// With them is what else belongs to the realm and not to one of its cores.
+///
 /// Used in the realm's isolation, where a realm that is invalidated goes on with the same; and by whoever counts the writes of an actor
 /// out that is gone, while that may be about its isolated `deinit` yet.
 final class CallbackWrites {
@@ -32,6 +34,11 @@ final class CallbackWrites {
         let end: End
     }
 
+    /// The transactions that ended with the realm and that the program has not ended: what it writes goes nowhere until it does, since
+    /// another job may have called `invalidate()`.
+    ///
+    /// They are the realm's, and not those of one core: what is left of the cores before knows that the program has ended one.
+    var lostTransactions: [LostTransaction] = []
     /// What the block of a write, of any form, has lost with its realm so far; nil where none is being called.
     var blockEnd: BlockEnd?
     /// The commit that was begun last.

@@ -11,13 +11,16 @@ struct LostTransaction {
 
 /// What is written in a transaction that `invalidate()` has ended goes nowhere, whoever writes to the realm meanwhile.
 extension RealmCore {
+    /// Whether there is a transaction that was lost, and that the program has not ended.
+    var hasLostTransaction: Bool { mayHaveLostTransactions && !callbackWrites.lostTransactions.isEmpty }
+
     /// Whether the caller writes in a transaction that was lost, as far as is known: no other one is open, or one that another task has
     /// begun behind it.
     var isInLostTransaction: Bool {
         guard hasLostTransaction else { return false }
         guard isInWriteTransaction else { return true }
         let task = crealm_current_task()
-        return task != 0 && task != writingTask && lostTransactions.contains { $0.task == task }
+        return task != 0 && task != writingTask && callbackWrites.lostTransactions.contains { $0.task == task }
     }
 
     /// What its commit throws.
@@ -31,19 +34,21 @@ extension RealmCore {
     /// The program ends a transaction that was lost: its task's, or else one that any job may end.
     func endLostTransaction() {
         let task = crealm_current_task()
-        let index =
-            lostTransactions.lastIndex { $0.task == task } ?? lostTransactions.firstIndex { !$0.isExclusive }
-        if let index { lostTransactions.remove(at: index) }
+        let lost = callbackWrites.lostTransactions
+        let index = lost.lastIndex { $0.task == task } ?? lost.firstIndex { !$0.isExclusive }
+        if let index { callbackWrites.lostTransactions.remove(at: index) }
     }
 
-    /// The program ends the transaction of a turn, if that was lost.
-    func endLostTransaction(of turn: WriteScheduler.Ticket) { lostTransactions.removeAll { $0.turn == turn } }
+    /// The program ends the transaction of a turn, if that was lost; from elsewhere nothing happens.
+    func endLostTransaction(of turn: WriteScheduler.Ticket) {
+        if isCurrent { callbackWrites.lostTransactions.removeAll { $0.turn == turn } }
+    }
 
     /// The task that begins a transaction has none any more that was lost.
     ///
     /// Outside of tasks one job cannot be told from another one: whoever begins one stands for all of them. Where a program rolls back by
     /// `invalidate()`, what it writes outside of transactions afterwards is to trap, as it does elsewhere.
-    func replaceLostTransactions() { lostTransactions.removeAll { $0.task == writingTask } }
+    func replaceLostTransactions() { callbackWrites.lostTransactions.removeAll { $0.task == writingTask } }
 
     /// Rolls the open transaction back with the realm.
     func loseTransaction() {
@@ -62,11 +67,12 @@ extension RealmCore {
     /// Notes that the transaction of a turn is lost, which the program has not ended.
     private func noteLostTransaction(_ turn: WriteScheduler.Ticket) {
         // That of an `AsyncTransaction` ends with it.
-        if lostTransactions.count >= Self.lostTransactionLimit,
-            let oldest = lostTransactions.firstIndex(where: { !$0.isExclusive })
-        {
-            lostTransactions.remove(at: oldest)
+        let lost = callbackWrites.lostTransactions
+        if lost.count >= Self.lostTransactionLimit, let oldest = lost.firstIndex(where: { !$0.isExclusive }) {
+            callbackWrites.lostTransactions.remove(at: oldest)
         }
-        lostTransactions.append(LostTransaction(turn: turn, task: writingTask, isExclusive: exclusiveTask != 0))
+        callbackWrites.lostTransactions
+            .append(LostTransaction(turn: turn, task: writingTask, isExclusive: exclusiveTask != 0))
+        mayHaveLostTransactions = true
     }
 }

@@ -33,7 +33,7 @@ extension Realm {
         private static func abandon(_ core: RealmCore, _ turn: WriteScheduler.Ticket) {
             // It may have been ended by the realm's own commitWrite or cancelWrite.
             guard core.ticket == turn else {
-                core.existingRealm?.endLostTransaction(of: turn)
+                core.endLostTransaction(of: turn)
                 return
             }
             core.logger
@@ -55,7 +55,7 @@ extension Realm {
         ) async throws {
             if core.ticket == turn { try core.checkWritable() }
             guard core.ticket == turn else {
-                realm.endLostTransaction(of: turn)
+                core.endLostTransaction(of: turn)
                 if core.isClosed { throw core.closedError }
                 throw core.error(.invalidInput, "This write transaction has been committed or cancelled already.")
             }
@@ -67,7 +67,7 @@ extension Realm {
         ///
         /// What it was built on is durable when this returns: it may block the thread for one flush.
         public func cancel() {
-            guard core.ticket == turn else { return realm.endLostTransaction(of: turn) }
+            guard core.ticket == turn else { return core.endLostTransaction(of: turn) }
             core.checkAccess()
             isOver = true
             core.cancelTransaction()

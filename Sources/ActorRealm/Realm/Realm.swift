@@ -73,11 +73,6 @@ public final class Realm {
     /// Whether `close()` was called.
     var isClosed: Bool { lastCore.lifecycle == .closed }
 
-    /// The program ends the transaction of a turn that was lost, if it was; the realm takes hold of no version for it.
-    func endLostTransaction(of turn: WriteScheduler.Ticket) {
-        if lastCore.isCurrent { lastCore.endLostTransaction(of: turn) }
-    }
-
     /// Ends the core: every object reached so far is invalid, and no version is pinned until the realm is used again.
     func endCore() {
         if lastCore.lifecycle == .open { lastCore.end(as: .invalidated) }

@@ -63,13 +63,8 @@ final class RealmCore {
     var isGrouped = false
     /// Whether the open write transaction is the program's to end, and not a block's.
     var isOpenEnded = false
-    /// The transactions that ended with the realm and that the program has not ended: what it writes goes nowhere until it does, since
-    /// another job may have called `invalidate()`.
-    var lostTransactions: [LostTransaction] = [] {
-        didSet { hasLostTransaction = !lostTransactions.isEmpty }
-    }
-    /// Whether there is one: every write asks.
-    private(set) var hasLostTransaction = false
+    /// Whether the realm may have lost transactions, which are in ``CallbackWrites/lostTransactions``: every write asks.
+    var mayHaveLostTransactions = false
     /// What was acknowledged while the realm could not leave an open transaction, until it has left that.
     private(set) var unseen: Snapshot?
     /// Whether nothing was read, written or delivered yet, so that it cannot be told which version the realm stands on.
@@ -457,7 +452,7 @@ final class RealmCore {
         try core.followSchema()
         core.number = number
         core.outdatedReason = outdatedReason
-        core.lostTransactions = lostTransactions
+        core.mayHaveLostTransactions = hasLostTransaction
         lastVersion = nil
         core.autorefresh = autorefresh
         core.blockCount = blockCount

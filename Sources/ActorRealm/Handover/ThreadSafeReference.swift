@@ -181,7 +181,7 @@ extension RealmCore {
 
     /// Moves to the newest version if the realm stands before the given one and can move.
     func catchUp(with version: UInt64) {
-        guard !isFrozen, !isClosed, !isInWriteTransaction, model.snapshot.version < version else { return }
+        guard !isFrozen, !isClosed, !isHeldByTransaction, model.snapshot.version < version else { return }
         do {
             try advanceToNewest()
         } catch {

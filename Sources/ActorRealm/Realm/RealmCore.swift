@@ -321,14 +321,27 @@ final class RealmCore {
 
     // MARK: Moving on
 
+    /// Whether the realm stays where it is because a transaction is open: the caller's own, or one that every job sees.
+    var isHeldByTransaction: Bool {
+        model.isInTransaction && (exclusiveTask == 0 || exclusiveTask == crealm_current_task())
+    }
+
+    /// Sets another task's transaction in two steps aside, as every access of another job does: the caller reads, and moves, outside of it.
+    private func setForeignTransactionAside() throws(StorageError) {
+        if exclusiveTask != 0, exclusiveTask != crealm_current_task() { try model.suspend() }
+    }
+
     /// Moves to the newest durable version; not inside a transaction, and not when that has another schema.
+    ///
+    /// Another task's transaction in two steps is set aside for that.
     ///
     /// - Returns: whether there was a newer one, and the realm stands on it.
     @discardableResult
     func advanceToNewest(asWriter isWriter: Bool = false) throws(StorageError) -> Bool {
-        guard !isFrozen, lifecycle == .open, !model.isInTransaction, outdatedReason == nil,
+        guard !isFrozen, lifecycle == .open, !isHeldByTransaction, outdatedReason == nil,
             coordinator.file.newestVersion > model.snapshot.version
         else { return false }
+        try setForeignTransactionAside()
         do throws(StorageError) {
             try advance(to: coordinator.file.beginRead(from: origin, asWriter: isWriter))
         } catch {
@@ -348,7 +361,7 @@ final class RealmCore {
     /// - Throws: `StorageError` when the newest version cannot be read, and that is not because the realm is outdated.
     func advanceToNewest(orAtLeastTo own: Snapshot?, asWriter isWriter: Bool = false) throws(StorageError) {
         if let own, own.version > unseen?.version ?? 0 { unseen = own }
-        if exclusiveTask != 0, exclusiveTask != crealm_current_task() { try model.suspend() }
+        try setForeignTransactionAside()
         if model.isInTransaction { return }
         let target = unseen
         unseen = nil

@@ -1,3 +1,4 @@
+import CRealmShims
 import Glibc
 
 extension StorageFile {
@@ -22,9 +23,14 @@ extension StorageFile {
     static func remove(_ path: String, _ what: String) throws(StorageError) -> Bool {
         if unlink(path) == 0 { return true }
         let number = errno
-        switch number {
-        case ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP: return false
-        default: throw SystemCall.error(number, what, path)
+        // The reason may be the folder or its file system, which the system looks at before it looks for the file.
+        var status = Glibc.stat()
+        if lstat(path, &status) != 0 {
+            switch errno {
+            case ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP: return false
+            default: break
+            }
         }
+        throw SystemCall.error(number, what, path)
     }
 }

@@ -66,13 +66,18 @@ final class CoreRegistration: @unchecked Sendable {
 extension [CoreRegistration] {
     /// Of realms whose places can only be asked, that of the place which runs the caller; nil where `found` is that place.
     ///
-    /// A queue is found before those that it targets, and before the main actor where that is known by the main queue.
+    /// A queue is found before those that it targets, and before the main actor where that is known by the main queue, which a queue
+    /// that runs the caller can only lie above.
     func running(insteadOf found: RealmIsolation) -> CoreRegistration? {
         let current = filter { $0.isolation.isCurrent }
         if current.isEmpty { return nil }
-        let queue = QueueIsolation.currentKey
-        if let own = current.first(where: { $0.isolation.key == queue && $0.isAlive }) { return own }
+        let alive = current.filter { $0.isAlive }
+        var queues: [(registration: CoreRegistration, isolation: QueueIsolation)] = []
+        for registration in alive {
+            if case .queue(let isolation) = registration.isolation { queues.append((registration, isolation)) }
+        }
+        if let nearest = QueueIsolation.nearest(of: queues.map { $0.isolation }) { return queues[nearest].registration }
         guard case .thread = found else { return nil }
-        return current.first { $0.isAlive } ?? current.first
+        return alive.first ?? current.first
     }
 }

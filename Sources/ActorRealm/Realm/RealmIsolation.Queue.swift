@@ -1,33 +1,29 @@
 import CRealmShims
 import Dispatch
-import Synchronization
 
 /// The isolation of a serial dispatch queue.
 final class QueueIsolation: Sendable {
     let queue: DispatchQueue
     private let mark = DispatchSpecificKey<Bool>()
-    /// Which queue it is, on each that has had a realm.
-    private static let identity = DispatchSpecificKey<ObjectIdentifier>()
-    private static let identifying = Mutex(())
 
     init(_ queue: DispatchQueue) {
         self.queue = queue
         queue.setSpecific(key: mark, value: true)
-        // Once, for as long as the queue exists: what runs on it may be reading.
-        Self.identifying.withLock { _ in
-            if queue.getSpecific(key: Self.identity) == nil {
-                queue.setSpecific(key: Self.identity, value: ObjectIdentifier(queue))
-            }
-        }
     }
 
     deinit {
         queue.setSpecific(key: mark, value: nil)
     }
 
-    /// The key of the queue that runs the caller where that has had a realm, else of the next one that it targets; it may be that of a
-    /// queue which is gone.
-    static var currentKey: RealmIsolation.Key? { DispatchQueue.getSpecific(key: identity).map { .object($0) } }
+    /// Of queues that all run the caller, the place of the one that lies nearest: it targets the others.
+    static func nearest(of isolations: [QueueIsolation]) -> Int? {
+        if isolations.count < 2 { return isolations.indices.first }
+        // The library finds the nearest value of a key; nobody else has this one.
+        let key = DispatchSpecificKey<Int>()
+        for (index, isolation) in isolations.enumerated() { isolation.queue.setSpecific(key: key, value: index) }
+        defer { for isolation in isolations { isolation.queue.setSpecific(key: key, value: nil) } }
+        return DispatchQueue.getSpecific(key: key)
+    }
 
     /// Whether the caller runs on the queue, or on one that targets it.
     var isCurrent: Bool { mark.isCurrent }

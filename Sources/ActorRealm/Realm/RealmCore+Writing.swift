@@ -5,6 +5,16 @@ import RealmStorage
 
 /// The write transaction of a core, in steps. The caller has checked that the realm may be used here.
 extension RealmCore {
+    /// Whether the realm stays where it is because a transaction is open: the caller's own, or one that every job sees.
+    var isHeldByTransaction: Bool {
+        model.isInTransaction && (exclusiveTask == 0 || exclusiveTask == crealm_current_task())
+    }
+
+    /// Sets another task's transaction in two steps aside, as every access of another job does: the caller reads, and moves, outside of it.
+    func setForeignTransactionAside() throws(StorageError) {
+        if exclusiveTask != 0, exclusiveTask != crealm_current_task() { try model.suspend() }
+    }
+
     /// Throws the reason why no write transaction can be opened by the caller.
     func checkWritable() throws(Realm.Error) {
         if isFrozen {

@@ -321,16 +321,6 @@ final class RealmCore {
 
     // MARK: Moving on
 
-    /// Whether the realm stays where it is because a transaction is open: the caller's own, or one that every job sees.
-    var isHeldByTransaction: Bool {
-        model.isInTransaction && (exclusiveTask == 0 || exclusiveTask == crealm_current_task())
-    }
-
-    /// Sets another task's transaction in two steps aside, as every access of another job does: the caller reads, and moves, outside of it.
-    private func setForeignTransactionAside() throws(StorageError) {
-        if exclusiveTask != 0, exclusiveTask != crealm_current_task() { try model.suspend() }
-    }
-
     /// Moves to the newest durable version; not inside a transaction, and not when that has another schema.
     ///
     /// Another task's transaction in two steps is set aside for that.

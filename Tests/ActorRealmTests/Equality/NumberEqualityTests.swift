@@ -278,6 +278,11 @@ import Testing
         #expect(counted.filter("weight == %d", UInt64.max).count == 0)
         #expect(counted.filter("weight > %f", Decimal128("1.5")).count == 1)
         #expect(throws: Realm.Error.self) { try RealmPredicate(parsing: "id < %d", Decimal128("1.5")) }
+        // A decimal with nothing behind its point is an integer.
+        for whole in [Decimal(1) as Any, Decimal128("1.0"), NSDecimalNumber(value: 1)] {
+            let predicate = try RealmPredicate(parsing: "id == %d", whole)
+            #expect(try counted.filter(predicate).count == 1)
+        }
         let owners = realm.objects(Owner.self)
         let count = "SUBQUERY(counted, $one, $one.id == 1).@count"
         for number in ["9223372036854775808", "18446744073709551616", "1e30"] {

@@ -237,6 +237,85 @@ class MappedHeir: MappedBase {
         check(named, "is no longer valid")
     }
 
+    @Test func `what a deleted object held is not copied as nothing by the name of a property of another type`() async {
+        let list = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let (realm, gone, kept) = try EditRuleTests.crates()
+            let tags = gone.tags
+            try realm.write { realm.delete(gone) }
+            try realm.write { kept.setValue(tags, forKey: "values") }
+        }
+        check(list, "is no longer valid")
+        let set = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let (realm, gone, kept) = try EditRuleTests.crates()
+            let tags = AnyRealmCollection(gone.tags)
+            try realm.write { realm.delete(gone) }
+            try realm.write { kept["tags"] = tags }
+        }
+        check(set, "is no longer valid")
+        let map = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let (realm, gone, kept) = try EditRuleTests.crates()
+            try realm.write { kept.mixed["a"] = 1 }
+            let scores = gone.scores
+            try realm.write { realm.delete(gone) }
+            try realm.write { kept.setValue(scores, forKey: "mixed") }
+        }
+        check(map, "is no longer valid")
+    }
+
+    @Test func `projected values and links of a deleted object are not copied as nothing`() async {
+        let projected = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try memoryRealm()
+            let gone = try realm.write {
+                realm.create(Keeper.self, value: ["id": 2, "nicknames": ["kept"]] as [String: Any])
+                return realm.create(Keeper.self, value: ["id": 1, "puppies": [["name": "Rex"]]] as [String: Any])
+            }
+            let names = gone.puppies.projectTo.name
+            try realm.write { realm.delete(gone) }
+            try realm.write {
+                realm.create(Keeper.self, value: ["id": 2, "nicknames": names] as [String: Any], update: .modified)
+            }
+        }
+        check(projected, "is no longer valid")
+        let links = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let (realm, gone, kept) = try EditRuleTests.crates()
+            let links = gone.friendOf
+            try realm.write {
+                kept.friends.insert(kept)
+                realm.delete(gone)
+            }
+            try realm.write { kept.setValue(links, forKey: "friends") }
+        }
+        check(links, "is no longer valid")
+    }
+
+    @Test func `what a query selects from a deleted object is copied as nothing`() throws {
+        let (realm, gone, kept) = try Self.crates()
+        let tags = gone.tags.sorted(ascending: true)
+        try realm.write { realm.delete(gone) }
+        try realm.write { kept.setValue(tags, forKey: "tags") }
+        #expect(kept.tags.isEmpty && Array(kept.values) == [2])
+    }
+
+    @Test func `a value that belonged to a deleted object is not detached as nothing`() async {
+        let list = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let (realm, gone, _) = try EditRuleTests.crates()
+            let crate = Crate(id: 3)
+            crate.value = gone.value
+            try realm.write { realm.delete(gone) }
+            _ = crate.detached()
+        }
+        check(list, "is no longer valid")
+        let dictionary = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let (realm, gone, _) = try EditRuleTests.crates()
+            try realm.write { gone.setValue(["a": 1], forKey: "value") }
+            let crate = Crate(id: 3)
+            crate.values.append(gone.value)
+            try realm.write { realm.delete(gone) }
+            _ = crate.detached()
+        }
+        check(dictionary, "is no longer valid")
+    }
+
     /// Two objects that hold something in each collection.
     private static func crates() throws -> (realm: Realm, gone: Crate, kept: Crate) {
         let realm = try memoryRealm(crateTypes)

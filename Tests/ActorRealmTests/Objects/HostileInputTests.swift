@@ -228,6 +228,29 @@ struct HostileInputTests {
         #expect(throws: Realm.Error.self) { try realm.insert(Crate.self, value: [:]) }
     }
 
+    @Test("A sequence that can be gone over once is refused, and one that begins anew is taken")
+    func sequencesOfOnePass() throws {
+        let realm = try Self.realm()
+        let crate = try realm.write {
+            realm.create(Crate.self, value: ["key": "a", "names": ["old"], "tags": ["old"], "any": 7] as [String: Any])
+        }
+        func once() -> AnyIterator<String> { AnyIterator(["a", "b"].makeIterator()) }
+        for name in ["names", "tags", "any"] {
+            let set = #expect(throws: Realm.Error.self) {
+                try realm.write { try crate.setValues([name: once()]) }
+            }
+            #expect(set?.message.contains(name) == true)
+            let inserted = #expect(throws: Realm.Error.self) {
+                try realm.write { try realm.insert(Crate.self, value: ["key": "b", name: once()] as [String: Any]) }
+            }
+            #expect(inserted?.code == .invalidInput)
+        }
+        #expect(Array(crate.names) == ["old"] && Array(crate.tags) == ["old"] && crate.any == .int(7))
+        let longer = sequence(first: "a") { $0.count < 3 ? $0 + "a" : nil }
+        try realm.write { try crate.setValues(["names": longer]) }
+        #expect(Array(crate.names) == ["a", "aa", "aaa"] && realm.objects(Crate.self).count == 1)
+    }
+
     final class Fork: Object {
         override class func shouldIncludeInDefaultSchema() -> Bool { false }
         @Persisted var left: Fork?

@@ -162,6 +162,59 @@ struct OwnValueTests {
         #expect(saw.nested == .int(7) && held.realm != nil)
         #expect(held.value == .fromArray([1]) && held.nested == .fromArray([.fromArray([2])]))
     }
+    @Test("values behind types of the program's own are read before the first write")
+    func customTypes() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm([PalletHolder.self, PalletRow.self, LidRow.self])
+            let holder = try realm.write {
+                realm.create(PalletHolder.self, value: ["id": 1, "value": [1]] as [String: Any])
+            }
+            try realm.write {
+                try holder.setValues(["value": [9], "pallet": Pallet(["any": holder.value])])
+            }
+            let first = holder.pallet?.row.any
+            #expect(first == AnyRealmValue.fromArray([1]) && holder.value == AnyRealmValue.fromArray([9]))
+            let copy = PalletHolder(value: ["id": 1])
+            copy.value = .int(3)
+            copy.pallet = Pallet(["any": holder.value])
+            copy.pallets.append(Pallet(["any": holder.value]))
+            try realm.write { realm.add(copy, update: .modified) }
+            let (second, element) = (holder.pallet?.row.any, holder.pallets.first?.row.any)
+            #expect(second == AnyRealmValue.fromArray([9]) && element == AnyRealmValue.fromArray([9]))
+            #expect(holder.value == .int(3))
+        }
+    }
+
+    @Test("values of objects that a map is given are read before its first entry is written")
+    func mergedObjects() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm(crateTypes)
+            let crate = try realm.write {
+                let mixed: [String: Any] = ["a": [1], "c": 2]
+                return realm.create(Crate.self, value: ["id": 1, "mixed": mixed] as [String: Any])
+            }
+            let held = Crate(id: 2)
+            held.value = crate.mixed["a"]!
+            let entries: [(key: String, value: AnyRealmValue)] = [
+                (key: "a", value: .int(1)), (key: "b", value: .object(held)), (key: "c", value: crate.mixed["a"]!),
+                (key: "d", value: .int(3)), (key: "d", value: .int(4)),
+            ]
+            try realm.write {
+                crate.mixed.merge(entries) { old, new in new == .int(4) ? old : new }
+            }
+            #expect(held.realm != nil && held.value == AnyRealmValue.fromArray([1]))
+            #expect(crate.mixed.keys == ["a", "b", "c", "d"] && crate.mixed["a"] == AnyRealmValue.int(1))
+            #expect(crate.mixed["c"] == AnyRealmValue.fromArray([1]) && crate.mixed["d"] == AnyRealmValue.int(3))
+        }
+    }
+}
+
+class PalletHolder: Object {
+    @Persisted(primaryKey: true) var id = 0
+    @Persisted var value: AnyRealmValue
+    @Persisted var pallet: Pallet?
+    @Persisted var pallets: List<Pallet>
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
 }
 
 class Seesaw: Object {

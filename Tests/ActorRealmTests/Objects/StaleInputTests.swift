@@ -152,4 +152,84 @@ struct StaleInputTests {
             #expect(codes == [.invalidInput, .invalidInput, .invalidInput])
         }
     }
+
+    @Test("Values of any kind and maps of an invalidated realm are refused as arguments of a predicate from outside")
+    func invalidatedValues() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm(crateTypes)
+            let crate = try realm.write {
+                let values: [String: Any] = [
+                    "id": 1, "value": [7], "scores": ["a": 1], "mixed": ["m": ["x": 1]],
+                ]
+                return realm.create(Crate.self, value: values)
+            }
+            let arguments: [Any] = [crate.value, crate.mixed["m"]!, crate.scores]
+            func parsed(_ argument: Any) -> Realm.Error.Code? {
+                StaleInputTests.code { _ = try RealmPredicate(parsing: "value == %@", argument) }
+            }
+            realm.invalidate()
+            let codes = arguments.map { parsed($0) }
+            #expect(codes == [.invalidInput, .invalidInput, .invalidInput])
+        }
+    }
+
+    @Test("A list or dictionary in a value of any kind is refused as an argument of a predicate in another isolation")
+    func valuesElsewhere() async {
+        await #expect(processExitsWith: .success) {
+            let worker = try await Worker(
+                Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: crateTypes)
+            )
+            let carried = try await worker.with { _, realm in
+                let crate = try await realm.asyncWrite {
+                    let values: [String: Any] = ["id": 1, "value": [7], "mixed": ["m": ["x": 1]]]
+                    return realm.create(Crate.self, value: values)
+                }
+                return CarriedValues(values: [crate.value, crate.mixed["m"]!])
+            }
+            let codes = carried.values.map { value in
+                StaleInputTests.code { _ = try RealmPredicate(parsing: "value == %@", value) }
+            }
+            #expect(codes == [.invalidInput, .invalidInput])
+            await worker.close()
+        }
+    }
+
+    @Test("A type-erased collection is refused when its positions or its owner are gone")
+    func erasedCollections() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm()
+            let (keeper, other) = try realm.write {
+                let values: [String: Any] = ["id": 1, "nicknames": ["a", "b"]]
+                return (
+                    realm.create(Keeper.self, value: values),
+                    realm.create(Keeper.self, value: ["id": 2, "nicknames": ["kept"]] as [String: Any])
+                )
+            }
+            let slice: Slice<List<String>> = keeper.nicknames[0..<2]
+            let slices: [Any] = [
+                AnySequence(slice), AnyCollection(slice), AnyBidirectionalCollection(slice),
+                AnyRandomAccessCollection(slice),
+            ]
+            let names: [Any] = [AnySequence(keeper.nicknames), AnyCollection(keeper.nicknames)]
+            func given(_ value: Any) -> Realm.Error.Code? {
+                StaleInputTests.code { try other.setValues(["nicknames": value]) }
+            }
+            try realm.write {
+                let fitting = (slices + names).map { given($0) }
+                #expect(fitting == [nil, nil, nil, nil, nil, nil])
+                keeper.nicknames.removeLast()
+                let codes = slices.map { given($0) }
+                #expect(codes == [.invalidInput, .invalidInput, .invalidInput, .invalidInput])
+                realm.delete(keeper)
+                let orphans = names.map { given($0) }
+                #expect(orphans == [.invalidInput, .invalidInput])
+            }
+            #expect(Array(other.nicknames) == ["a", "b"])
+        }
+    }
+}
+
+/// Takes values where the compiler would not let them go.
+private struct CarriedValues: @unchecked Sendable {
+    let values: [AnyRealmValue]
 }

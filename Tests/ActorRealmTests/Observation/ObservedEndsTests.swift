@@ -1,4 +1,5 @@
 import ActorRealm
+import Foundation
 import Testing
 
 /// Observers of what ends, or has ended before they begin.
@@ -107,6 +108,45 @@ struct ObservedEndsTests {
         }
         #expect(await journal.settled(worker).count == 6)
         for token in tokens { token.invalidate() }
+    }
+
+    @Test("The last collection that an observer gets is copied as empty, also where an earlier one was delivered")
+    func copiedBeyondTheOwner() async {
+        await #expect(processExitsWith: .success) {
+            let worker = try await Worker(
+                Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: crateTypes)
+            )
+            try await worker.with { _, realm in
+                try await realm.asyncWrite {
+                    for id in 1...5 {
+                        let values: [String: Any] = ["id": id, "values": [id], "scores": ["a": id]]
+                        realm.create(Crate.self, value: values)
+                    }
+                }
+                let crates = Array(realm.objects(Crate.self).sorted(byKeyPath: "id"))
+                let (first, second, third) = (crates[0], crates[1], crates[2])
+                let (mirror, friend) = (crates[3], crates[4])
+                try await realm.asyncWrite { friend.friends.insert(third) }
+                for await change in first.values.changes() {
+                    guard let values = change.collection else { break }
+                    try await realm.asyncWrite { mirror.values = values }
+                    if !values.isEmpty { try await realm.asyncWrite { realm.delete(first) } }
+                }
+                for await change in second.scores.changes() {
+                    guard let scores = change.collection else { break }
+                    try await realm.asyncWrite { mirror.scores = scores }
+                    if !scores.isEmpty { try await realm.asyncWrite { realm.delete(second) } }
+                }
+                for await change in third.friendOf.changes() {
+                    guard let links = change.collection else { break }
+                    try await realm.asyncWrite { mirror.setValue(links, forKey: "friends") }
+                    if !links.isEmpty { try await realm.asyncWrite { realm.delete(third) } }
+                }
+                #expect(mirror.values.isEmpty && mirror.scores.isEmpty && mirror.friends.isEmpty)
+                #expect(realm.objects(Crate.self).count == 2)
+            }
+            await worker.close()
+        }
     }
 
     @Test("closing the realm ends a loop whose body waits")

@@ -242,7 +242,7 @@ extension List: _Persistable {
     public static func _unboxed(_ value: Any?) -> List? {
         guard let value = ValueReader.unwrap(value) else { return List() }
         if let list = value as? List { return list }
-        guard let values = ValueReader.elements(of: value) else { return nil }
+        guard let values = ValueReader.copiedElements(of: value) else { return nil }
         let list = List()
         for value in values {
             guard let element = Element._unboxedElement(value) else { return nil }
@@ -277,8 +277,7 @@ extension List: _Persistable {
             writer.setList([])
             return true
         }
-        guard let values = ValueReader.elements(of: value) else { return false }
-        if values.isEmpty { ElementSource.checkContents(of: value) }
+        guard let values = ValueReader.copiedElements(of: value) else { return false }
         var stored: [StoredValue] = []
         let rows = writer.reusedRows()
         for (index, value) in values.enumerated() {

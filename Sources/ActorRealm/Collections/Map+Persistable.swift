@@ -55,7 +55,7 @@ extension Map: _Persistable {
     public static func _unboxed(_ value: Any?) -> Map? {
         guard let value = ValueReader.unwrap(value) else { return Map() }
         if let map = value as? Map { return map }
-        guard let values = ValueReader.entries(of: value) else { return nil }
+        guard let values = ValueReader.copiedEntries(of: value) else { return nil }
         let map = Map()
         for (name, value) in values {
             guard let element = Value._unboxedElement(value) else { return nil }
@@ -90,8 +90,7 @@ extension Map: _Persistable {
             writer.setMap([])
             return true
         }
-        guard let values = ValueReader.entries(of: value) else { return false }
-        if values.isEmpty { ElementSource.checkContents(of: value) }
+        guard let values = ValueReader.copiedEntries(of: value) else { return false }
         var stored: [StoredEntry] = []
         let rows = writer.reusedEntries()
         for (name, value) in values {

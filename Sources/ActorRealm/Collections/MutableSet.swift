@@ -315,7 +315,7 @@ extension MutableSet: _Persistable {
     public static func _unboxed(_ value: Any?) -> MutableSet? {
         guard let value = ValueReader.unwrap(value) else { return MutableSet() }
         if let set = value as? MutableSet { return set }
-        guard let values = ValueReader.elements(of: value) else { return nil }
+        guard let values = ValueReader.copiedElements(of: value) else { return nil }
         let set = MutableSet()
         for value in values {
             guard let element = Element._unboxedElement(value) else { return nil }
@@ -350,8 +350,7 @@ extension MutableSet: _Persistable {
             writer.setSet([])
             return true
         }
-        guard let values = ValueReader.elements(of: value) else { return false }
-        if values.isEmpty { ElementSource.checkContents(of: value) }
+        guard let values = ValueReader.copiedElements(of: value) else { return false }
         var stored: [StoredValue] = []
         for value in values {
             guard let element = Element._encodeBoxedElement(value, writer) else {

@@ -283,8 +283,7 @@ extension AnyRealmValue: _Persistable {
         }
         if let decimal = ValueReader.decimal(value) { return .decimal128(decimal) }
         if let integer = ValueReader.integer(value) { return Int(exactly: integer).map { .int($0) } }
-        if let entries = ValueReader.entries(of: value) {
-            if entries.isEmpty { ElementSource.checkContents(of: value) }
+        if let entries = ValueReader.copiedEntries(of: value) {
             let dictionary = Map<String, AnyRealmValue>()
             for entry in entries {
                 guard let element = _unboxed(entry.value) else { return nil }
@@ -292,8 +291,7 @@ extension AnyRealmValue: _Persistable {
             }
             return .dictionary(dictionary)
         }
-        guard let elements = ValueReader.elements(of: value) else { return nil }
-        if elements.isEmpty { ElementSource.checkContents(of: value) }
+        guard let elements = ValueReader.copiedElements(of: value) else { return nil }
         var array: [AnyRealmValue] = []
         for element in elements {
             guard let element = _unboxed(element) else { return nil }

@@ -116,6 +116,7 @@ final class Detacher {
     }
 
     private func copied(_ map: Map<String, AnyRealmValue>) -> Map<String, AnyRealmValue> {
+        if map.isEmpty { map.place?.checkContents() }
         let copy = Map<String, AnyRealmValue>()
         for (name, value) in map { copy[name] = copied(value) }
         return copy
@@ -124,10 +125,12 @@ final class Detacher {
     /// A value of any kind with copies of the objects in it; none in the place of those beyond the depth.
     private func copied(_ value: AnyRealmValue) -> AnyRealmValue {
         switch value {
-        case .object(let object): (target(object) as? Object).map { .object($0) } ?? .none
-        case .list(let list): .fromArray(list.map { copied($0) })
-        case .dictionary(let map): .dictionary(copied(map))
-        default: value
+        case .object(let object): return (target(object) as? Object).map { .object($0) } ?? .none
+        case .list(let list):
+            if list.isEmpty { list.place?.checkContents() }
+            return .fromArray(list.map { copied($0) })
+        case .dictionary(let map): return .dictionary(copied(map))
+        default: return value
         }
     }
 }
@@ -142,7 +145,8 @@ extension ThreadConfined where Self: ObjectBase {
     ///   of them empty. Dictionaries keep the names of links beyond, with nil, where their objects are optional. Embedded objects
     ///   are always copied with their owner.
     /// - Returns: The copy.
-    /// - Precondition: No object is deleted or dynamic: look at ``ThreadConfined/isInvalidated``.
+    /// - Precondition: No object is deleted or dynamic, nor is the owner of a list or dictionary that one has in a value of any kind:
+    ///   look at ``ThreadConfined/isInvalidated``.
     public func detached(depth: Int = .max) -> Self {
         Detacher().copies(of: CollectionOfOne(self), depth: depth)[0]
     }
@@ -153,7 +157,8 @@ extension RealmCollection where Element: ObjectBase {
     ///
     /// Each of them is copied with what lies within the depth of it; an object that is linked to by several is copied once.
     ///
-    /// - Precondition: No object is deleted or dynamic: look at ``ThreadConfined/isInvalidated``.
+    /// - Precondition: No object is deleted or dynamic, nor is the owner of a list or dictionary that one has in a value of any kind:
+    ///   look at ``ThreadConfined/isInvalidated``.
     public func detached(depth: Int = .max) -> [Element] {
         Detacher().copies(of: self, depth: depth)
     }

@@ -214,13 +214,11 @@ struct LiveValues {
         guard let value = ValueReader.unwrap(given) else { return nil }
         if !property.isCollection { return plain(element: value, of: property) }
         let reads = property.holdsValues
-        if let entries = ValueReader.entries(of: value) {
-            if entries.isEmpty { ElementSource.checkContents(of: value) }
+        if let entries = ValueReader.copiedEntries(of: value) {
             if !reads { return ValueReader.Entries(entries) }
             return ValueReader.Entries(entries.map { (name: $0.name, value: plain(element: $0.value, of: property)) })
         }
-        guard let elements = ValueReader.elements(of: value) else { return value }
-        if elements.isEmpty { ElementSource.checkContents(of: value) }
+        guard let elements = ValueReader.copiedElements(of: value) else { return value }
         let plainElements: [Any?] = reads ? elements.map { plain(element: $0, of: property) } : elements
         return plainElements
     }
@@ -247,12 +245,10 @@ struct LiveValues {
         guard let value = ValueReader.unwrap(given) else { return nil }
         if let mixed = value as? AnyRealmValue { return mixed.read() }
         if isWhole(value) { return value }
-        if let entries = ValueReader.entries(of: value) {
-            if entries.isEmpty { ElementSource.checkContents(of: value) }
+        if let entries = ValueReader.copiedEntries(of: value) {
             return ValueReader.Entries(entries.map { (name: $0.name, value: plain(any: $0.value)) })
         }
-        guard let elements = ValueReader.elements(of: value) else { return value }
-        if elements.isEmpty { ElementSource.checkContents(of: value) }
+        guard let elements = ValueReader.copiedElements(of: value) else { return value }
         let plainElements: [Any?] = elements.map { plain(any: $0) }
         return plainElements
     }

@@ -226,6 +226,22 @@ enum ValueReader {
         return boxed(map)
     }
 
+    /// The elements of a value that is copied.
+    ///
+    /// Ends the process where there are none because what they belonged to is gone: stored, that would empty what is in their place.
+    static func copiedElements(of value: Any) -> [Any?]? {
+        guard let elements = elements(of: value) else { return nil }
+        if elements.isEmpty { ElementSource.checkContents(of: value) }
+        return elements
+    }
+
+    /// The same for the entries of a value.
+    static func copiedEntries(of value: Any) -> [(name: String, value: Any?)]? {
+        guard let entries = entries(of: value) else { return nil }
+        if entries.isEmpty { ElementSource.checkContents(of: value) }
+        return entries
+    }
+
     /// The elements of a sequence of the standard library, such as a set or a lazily mapped list.
     private static func plainElements(of value: Any) -> [Any?]? {
         if value is String || value is Data || value is [AnyHashable: Any] || value is any RealmKeyedCollection {

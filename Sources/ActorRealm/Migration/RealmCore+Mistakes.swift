@@ -55,6 +55,31 @@ extension _CollectionBacking {
         core.mistake(outOfBoundsMessage(index, count: count), className, propertyName)
     }
 
+    /// Ends the process when all elements of a list, or all links to an object, are none because that is gone, or keeps the mistake of a
+    /// migration: whoever copies that would lose what there was in the other place.
+    ///
+    /// What a query selects is empty then, and so is all of a realm that was closed.
+    func checkContents() {
+        if outlivesOwner || refinement != nil { return }
+        let owner: (accessor: TableAccessor, key: Int64)
+        switch source {
+        case .table: return
+        case .list(let accessor, let key, _), .backlinks(let accessor, let key, _): owner = (accessor, key)
+        case .nested(let accessor, let key, _, _, _): owner = (accessor, key)
+        }
+        core.checkAccess()
+        if core.isClosed || !isOwnerDeleted { return }
+        if !owner.accessor.mayHave(owner.key), let damage = owner.accessor.table.damage(ofMissing: owner.key) {
+            return core.keep(damage)
+        }
+        let (className, propertyName) = subject
+        core.mistake(
+            "The collection is no longer valid: its object has been deleted or invalidated.",
+            className,
+            propertyName
+        )
+    }
+
     /// What the collection is, for messages: a property and its class, or else the class of the elements.
     var subject: (className: String?, propertyName: String?) {
         switch source {

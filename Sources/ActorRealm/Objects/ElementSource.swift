@@ -1,7 +1,7 @@
 /// Where the elements of a sequence lie: what can be asked before it is gone over.
 ///
-/// A view of the standard library over a collection, such as a slice or what is lazily mapped, reads that when it is gone over itself, at the
-/// positions that were there when it was made.
+/// A view of the standard library over a collection, such as a slice, what is lazily mapped or an `AnyCollection`, reads that when it is gone
+/// over itself, at the positions that were there when it was made.
 struct ElementSource {
     /// The sequence itself, or what is below all views.
     let elements: Any
@@ -57,9 +57,12 @@ struct ElementSource {
         }
     }
 
-    /// Traps when a collection has nothing because its owner is gone.
+    /// Traps when a collection, or what it shows, has nothing because its owner is gone.
     static func checkContents(of value: Any) {
-        (ElementSource(of: value).elements as? any ReadableElements)?.place?.checkContents()
+        var elements = ElementSource(of: value).elements
+        while let shown = elements as? any ShownElements { elements = shown.base }
+        if let place = (elements as? any ReadableElements)?.place { return place.checkContents() }
+        (elements as? any RealmCollection)?._backing?.checkContents()
     }
 
     /// A position as a number; 0 for those of other types.
@@ -71,13 +74,23 @@ struct ElementSource {
 
 /// A collection that shows those of a realm, and is none of them.
 private protocol ShownElements {
+    /// The collection whose elements it shows.
+    var base: Any { get }
     var count: Int { get }
     func requireReadable() throws
 }
 
-extension ProjectedCollection: ShownElements {}
-extension ResultsSection: ShownElements {}
-extension SectionedResults: ShownElements {}
+extension ProjectedCollection: ShownElements {
+    fileprivate var base: Any { source.confined }
+}
+
+extension ResultsSection: ShownElements {
+    fileprivate var base: Any { store.results }
+}
+
+extension SectionedResults: ShownElements {
+    fileprivate var base: Any { store.results }
+}
 
 /// A sequence of the standard library that reads another one when it is gone over.
 private protocol SequenceView {
@@ -86,8 +99,12 @@ private protocol SequenceView {
 }
 
 extension SequenceView {
-    /// Most views keep it to themselves.
-    fileprivate var viewedElements: Any? { Mirror(reflecting: self).descendant("_base") }
+    /// Most views keep it to themselves, and those without a type in a box.
+    fileprivate var viewedElements: Any? {
+        let mirror = Mirror(reflecting: self)
+        if let base = mirror.descendant("_base") { return base }
+        return mirror.descendant("_box", "_base")
+    }
     fileprivate var viewedEnd: Int { 0 }
 }
 
@@ -107,6 +124,10 @@ extension LazyDropWhileSequence: SequenceView {}
 extension LazyPrefixWhileSequence: SequenceView {}
 extension PrefixSequence: SequenceView {}
 extension DropFirstSequence: SequenceView {}
+extension AnySequence: SequenceView {}
+extension AnyCollection: SequenceView {}
+extension AnyBidirectionalCollection: SequenceView {}
+extension AnyRandomAccessCollection: SequenceView {}
 
 private protocol ReversedPosition {
     var number: Int { get }

@@ -120,5 +120,6 @@ extension _CollectionBacking {
             steps: descriptor.steps,
             isDeferred: core.isDelivery
         )
+        outlivesOwner = descriptor.outlivesOwner
     }
 }

@@ -15,6 +15,8 @@ public final class _CollectionBacking {
     let reader: Unmanaged<TableAccessor>?
     /// Whether the elements are objects.
     @usableFromInline let hasObjects: Bool
+    /// Whether these are to be empty when their owner is gone, as the last ones are that an observer gets.
+    var outlivesOwner = false
     /// The shape of the elements.
     let shape: _PropertyShape
     @exclusivity(unchecked) private var knownSource: Source
@@ -354,7 +356,7 @@ public final class _CollectionBacking {
     }
 
     /// Whether the list's owner is gone; not where damage keeps that from being known, which whoever reads the list meets.
-    private var isOwnerDeleted: Bool {
+    var isOwnerDeleted: Bool {
         switch source {
         case .table: return false
         case .list(let accessor, let key, _), .backlinks(let accessor, let key, _):

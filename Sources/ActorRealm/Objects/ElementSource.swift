@@ -44,7 +44,7 @@ struct ElementSource {
         )
     }
 
-    /// Asks whether a collection can be read here, without reading what a list, a set or results have.
+    /// Asks whether a collection can be read here, without reading what a list, a set, a map or results have.
     ///
     /// - Throws: `Realm.Error` with the code `.invalidatedObject` where its realm was invalidated; else what
     ///   `requireReadable()` does.
@@ -52,6 +52,8 @@ struct ElementSource {
         if ValueReader.isPlain(elements) { return }
         if let collection = elements as? any RealmCollection {
             try collection.readableBacking()?.core.requireReading()
+        } else if let map = elements as? any BackedMap {
+            _ = try map.readableBacking()
         } else {
             try (elements as? any ShownElements)?.requireReadable()
         }

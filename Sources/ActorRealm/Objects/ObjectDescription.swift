@@ -161,6 +161,8 @@ enum ObjectDescription {
 protocol BackedMap {
     var backing: _CollectionBacking? { get }
     func requireReadable() throws
+    /// What stands behind it, where what keeps it from being read is an error.
+    func readableBacking() throws -> _CollectionBacking?
 }
 
 extension Map: BackedMap {

@@ -69,8 +69,12 @@ enum PredicateFormat {
     static func limited(_ arguments: [Any]) throws -> [Any] {
         var room = PredicateLimits.argumentValueCount
         return try arguments.enumerated()
-            .map { index, argument in
-                let source = ElementSource(of: ValueReader.unwrap(argument) ?? argument)
+            .map { index, given in
+                var argument = ValueReader.unwrap(given) ?? given
+                if let any = argument as? AnyRealmValue, any.isCollection, let content = any.content {
+                    argument = content
+                }
+                let source = ElementSource(of: argument)
                 if let core = (source.elements as? any ThreadConfined)?.realm?.core, !core.isCurrent {
                     throw QueryError(
                         "Argument \(index + 1) belongs to a realm of another isolation: give a frozen copy of it."

@@ -25,16 +25,18 @@ struct ObservationSource<Subject: ChangeSubject>: Sendable {
 
     /// What is observed, in the realm that a change is delivered with.
     ///
-    /// That is what was `delivered` before in the same realm. When its owner is gone it is empty, as the change says.
+    /// That is what was `delivered` before in the same realm. When its owner is gone it is empty, as the change says, and can be copied as
+    /// that.
     func resolved<Confined: ThreadConfined>(
         _ pending: ChangeCursor<Subject>.Pending,
         in core: RealmCore,
         after delivered: Confined?
     ) -> Confined? {
         if let delivered, !core.isFrozen, !delivered.isInvalidated, delivered.realm?.core === core { return delivered }
-        if let resolved = Confined._resolve(reference, in: core.realm()) ?? delivered { return resolved }
-        guard let last = pending.last else { return nil }
+        if let resolved = Confined._resolve(reference, in: core.realm()) { return resolved }
+        guard let last = pending.last else { return delivered }
         if let empty = Confined._resolve(reference.outlivingOwner, in: core.realm()) { return empty }
+        if let delivered { return delivered }
         // The class is gone, too.
         return Confined._resolve(reference, in: RealmCore.frozen(at: last, coordinator, configuration).realm())
     }

@@ -235,6 +235,8 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
 
     /// Puts entries in, asking what to keep for names that are there already.
     ///
+    /// When the closure throws, nothing has changed.
+    ///
     /// - Precondition: A write transaction is open, and the owner exists: look at ``Realm/isInWriteTransaction`` and
     ///   ``isInvalidated``. A name from outside has no dot in it, does not begin with `$`, and has at most 65,535
     ///   bytes; ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` of the owner throws.
@@ -242,18 +244,34 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
         _ entries: Entries,
         uniquingKeysWith combine: (Value, Value) throws -> Value
     ) rethrows where Entries.Element == (key: Key, value: Value) {
-        var entries = Array(entries)
-        // What lies in this map is read before the first entry is written.
-        if let core = place?.core, Value._elementShape.kind == .any {
-            let live = LiveValues(core: core)
-            entries = entries.map { (key: $0.key, value: live.read($0.value)) }
-        }
+        var merged: [Element] = []
+        var positions: [TextKey: Int] = [:]
         for (key, value) in entries {
-            if let old = self[key] { self[key] = try combine(old, value) } else { self[key] = value }
+            let name = TextKey(Key._name(key))
+            if let position = positions[name] {
+                merged[position].value = try combine(merged[position].value, value)
+            } else if let old = self[key] {
+                positions[name] = merged.count
+                merged.append((key: key, value: try combine(old, value)))
+            } else {
+                positions[name] = merged.count
+                merged.append((key: key, value: value))
+            }
         }
+        if merged.isEmpty { return }
+        guard let place else {
+            for (key, value) in merged { updateValue(value, forKey: key) }
+            return
+        }
+        // What lies in this map, and what objects have of it, is read before the first entry is written.
+        guard let writer = place.writer(), let stored = Self.encoded(merged, writer) else { return }
+        for entry in stored { place.set(entry.value, forName: entry.key) }
+        writer.finish()
     }
 
     /// Puts the entries of a dictionary in, asking what to keep for names that are there already.
+    ///
+    /// When the closure throws, nothing has changed.
     ///
     /// - Precondition: A write transaction is open, and the owner exists: look at ``Realm/isInWriteTransaction`` and
     ///   ``isInvalidated``. A name from outside has no dot in it, does not begin with `$`, and has at most 65,535

@@ -36,6 +36,7 @@ struct LiveValues {
     }
 
     private struct Found {
+        /// Kept, for they are known by their identities, and a type of the program's own may make one each time that it is asked.
         var objects: [ObjectBase] = []
         var seen: Set<ObjectIdentifier> = []
         var values: [ObjectIdentifier: Read] = [:]
@@ -55,7 +56,10 @@ struct LiveValues {
     func values(ledToBy given: [Any]) -> [ObjectIdentifier: Read] {
         var found = Found()
         for value in given { visit(value, &found) }
-        while let object = found.objects.popLast() {
+        var next = 0
+        while next < found.objects.count {
+            let object = found.objects[next]
+            next += 1
             for property in object.modelClass.properties where property.holdsValues {
                 if let value = property.value(in: object) { visit(value, &found) }
             }
@@ -76,6 +80,7 @@ struct LiveValues {
         guard let value = ValueReader.unwrap(given), !ValueReader.isScalar(type(of: value)) else { return }
         if let object = ValueReader.object(value) { return found.meet(object) }
         if let mixed = value as? AnyRealmValue { return visit(mixed: mixed, &found, depth: 0) }
+        if let stored = PredicateFormat.embedded(value) { return found.meet(stored) }
         /// Goes over all elements.
         func visitElement(_ element: Any) -> Bool {
             visit(element, &found)

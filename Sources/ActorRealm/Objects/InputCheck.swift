@@ -363,10 +363,19 @@ struct InputCheck {
             guard let elements = ValueReader.elements(of: value) else {
                 return report("\(Self.describe(value)) is no array")
             }
+            guard hasAgain(elements, value) else { return }
             for (index, element) in elements.enumerated() where !isGivenUp {
                 at(.index(index)) { $0.checkElement(element, property) { [$0] as [Any?] } }
             }
         }
+    }
+
+    /// Whether a sequence, whose elements were read here, has them again when they are to be stored.
+    private mutating func hasAgain(_ elements: [Any?], _ sequence: Any) -> Bool {
+        if elements.isEmpty || ValueReader.isPlain(sequence) || sequence is any Collection { return true }
+        if ValueReader.elements(of: sequence)?.count == elements.count { return true }
+        report("the sequence can be gone over once only: give an array of its elements")
+        return false
     }
 
     private mutating func checkElement(_ element: Any?, _ property: ModelProperty, wrapped: (Any?) -> Any) {
@@ -413,6 +422,7 @@ struct InputCheck {
             }
         } else if let elements {
             if depth >= MixedFormat.depthLimit { return giveUp(AnyRealmValue.depthMessage) }
+            guard hasAgain(elements, content) else { return }
             for (index, element) in elements.enumerated() where !isGivenUp {
                 at(.index(index)) { $0.checkAny(element, depth: depth + 1) }
             }

@@ -292,8 +292,9 @@ extension PredicateParser {
         case (.keyPath, _): throw failure("%K stands for a key path, not for a value")
         case (.integer, .int), (.floatingPoint, .double), (.floatingPoint, .float): return value
         case (.integer, .bool(let flag)): return .int(flag ? 1 : 0)
-        // An integer beyond 64 bits with a sign, such as a `UInt64`.
-        case (.integer, .decimal(let number)) where number.number.isWhole && number.number.integer == nil: return value
+        // A decimal that is a whole number, and an integer beyond 64 bits with a sign, such as a `UInt64`.
+        case (.integer, .decimal(let number)) where number.number.isWhole:
+            return number.number.integer.map { PredicateValue.int($0) } ?? value
         case (.floatingPoint, .int(let number)): return .double(Double(number))
         case (.floatingPoint, .decimal(let number)): return .double(number.number.double)
         case (.integer, _): throw failure("the argument for %d must be an integer, not a \(value.typeName)")

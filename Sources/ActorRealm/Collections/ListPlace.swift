@@ -14,7 +14,9 @@ class ListPlace {
     final let name: String
     final private(set) lazy var backing = makeBacking()
     /// Whether the collection is to be empty when its owner is gone, as the last one is that an observer gets.
-    final private(set) var outlivesOwner = false
+    final private(set) var outlivesOwner = false {
+        didSet { backing.outlivesOwner = outlivesOwner }
+    }
 
     init(accessor: TableAccessor, key: Int64, declared: Int, named name: String = "List") {
         core = accessor.core
@@ -45,7 +47,7 @@ class ListPlace {
                 descriptor.outlivesOwner || accessor.mayHave(key)
             else { return nil }
             let place = ListPlace(accessor: accessor, key: key, declared: declared.ordinal, named: name)
-            place.outlivesOwner = descriptor.outlivesOwner
+            if descriptor.outlivesOwner { place.outlivesOwner = true }
             return place
         case .nested(let ownerClass, let key, let property, let path, _):
             guard let accessor = owner(ownerClass), let declared = accessor.info.property(columnNamed: property),
@@ -58,7 +60,7 @@ class ListPlace {
                 path: path,
                 named: name
             )
-            place.outlivesOwner = descriptor.outlivesOwner
+            if descriptor.outlivesOwner { place.outlivesOwner = true }
             return descriptor.outlivesOwner || place.isThere ? place : nil
         case .table, .backlinks: return nil
         }
@@ -131,7 +133,7 @@ class ListPlace {
     final func list() -> ListView {
         core.checkAccess()
         guard let location = core.attempt(or: nil, { try accessor.table.locate(key) }) else {
-            if !core.isClosed { invalidated() }
+            if !core.isClosed, !outlivesOwner { invalidated() }
             return accessor.table.emptyList(property)
         }
         return core.attempt(or: accessor.table.emptyList(property)) {

@@ -80,7 +80,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     public func contains(_ object: Element) -> Bool {
         guard let place else { return elements.contains(object) }
         guard let stored = Element._storedElement(object, in: place.backing) else {
-            place.checkOwner()
+            place.checkContents()
             return false
         }
         let list = place.list()

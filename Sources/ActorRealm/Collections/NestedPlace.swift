@@ -33,7 +33,7 @@ final class NestedPlace: ListPlace {
 
     private func values() -> [StoredValue] {
         guard case .list(let values)? = content() else {
-            if !core.isClosed { invalidated() }
+            if !core.isClosed, !outlivesOwner { invalidated() }
             return []
         }
         return values

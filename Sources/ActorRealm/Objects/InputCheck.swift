@@ -373,7 +373,7 @@ struct InputCheck {
     /// Whether a sequence, whose elements were read here, has them again when they are to be stored.
     private mutating func hasAgain(_ elements: [Any?], _ sequence: Any) -> Bool {
         if elements.isEmpty || ValueReader.isPlain(sequence) || sequence is any Collection { return true }
-        if ValueReader.elements(of: sequence)?.count == elements.count { return true }
+        if ValueReader.elements(of: sequence, limit: elements.count + 1)?.count == elements.count { return true }
         report("the sequence can be gone over once only: give an array of its elements")
         return false
     }

@@ -64,7 +64,9 @@ enum ValuePath {
         case let object as ObjectBase: object[key] = value
         case let map as any RealmKeyedCollection: map.setValue(value, forKey: key)
         case let collection as any RealmCollection: collection.setValue(value, forKey: key)
-        case let several as [Any?]: for element in several { set(value, forKey: key, in: element) }
+        case let several as [Any?]:
+            let value = ValueReader.repeatable(value)
+            for element in several { set(value, forKey: key, in: element) }
         default: break
         }
     }

@@ -242,6 +242,12 @@ enum ValueReader {
         return entries
     }
 
+    /// A value that may be read more than once: of a sequence that is no collection what it has, for it may have that once only.
+    static func repeatable(_ value: Any?) -> Any? {
+        guard let value = unwrap(value), !isPlain(value), !(value is any Collection) else { return value }
+        return copiedElements(of: value) ?? value
+    }
+
     /// The elements of a sequence of the standard library, such as a set or a lazily mapped list.
     private static func plainElements(of value: Any) -> [Any?]? {
         if value is String || value is Data || value is [AnyHashable: Any] || value is any RealmKeyedCollection {

@@ -36,8 +36,9 @@ extension _CollectionBacking {
         }
     }
 
-    /// Throws where the object that the elements belong to is gone.
+    /// Throws where the object that the elements belong to is gone, unless they are to be none then.
     private func requireOwner() throws {
+        if outlivesOwner { return }
         let owner: (accessor: TableAccessor, key: Int64)
         switch source {
         case .table: return

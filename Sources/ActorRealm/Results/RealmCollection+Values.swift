@@ -49,6 +49,7 @@ extension RealmCollection {
     /// - Precondition: The realm is in a write transaction, and the objects have such a property.
     ///   For names and values from outside ``ObjectBase/setValues(_:ignoringUnknownKeys:)`` of each object throws.
     public func setValue(_ value: Any?, forKey key: String) {
+        let value = ValueReader.repeatable(value)
         for element in self { object(element, "setValue(_:forKey:)")?[key] = value }
     }
 

@@ -23,14 +23,15 @@ extension StorageFile {
     static func remove(_ path: String, _ what: String) throws(StorageError) -> Bool {
         if unlink(path) == 0 { return true }
         let number = errno
+        if isAbsence(number) { return false }
         // The reason may be the folder or its file system, which the system looks at before it looks for the file.
         var status = Glibc.stat()
-        if lstat(path, &status) != 0 {
-            switch errno {
-            case ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP: return false
-            default: break
-            }
-        }
+        if lstat(path, &status) != 0, isAbsence(errno) { return false }
         throw SystemCall.error(number, what, path)
+    }
+
+    /// Whether the system's error says that there is no file of a name.
+    private static func isAbsence(_ number: Int32) -> Bool {
+        [ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP].contains(number)
     }
 }

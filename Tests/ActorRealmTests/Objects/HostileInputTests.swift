@@ -251,6 +251,16 @@ struct HostileInputTests {
         #expect(Array(crate.names) == ["a", "aa", "aaa"] && realm.objects(Crate.self).count == 1)
     }
 
+    @Test("All objects of a collection are given what a sequence that can be gone over once has")
+    func onePassForSeveral() throws {
+        let realm = try Self.realm()
+        try realm.write {
+            for key in ["a", "b"] { realm.create(Crate.self, value: ["key": key, "names": ["old"]] as [String: Any]) }
+            realm.objects(Crate.self).setValue(AnyIterator(["x", "y"].makeIterator()), forKey: "names")
+        }
+        #expect(realm.objects(Crate.self).map { Array($0.names) } == [["x", "y"], ["x", "y"]])
+    }
+
     final class Fork: Object {
         override class func shouldIncludeInDefaultSchema() -> Bool { false }
         @Persisted var left: Fork?

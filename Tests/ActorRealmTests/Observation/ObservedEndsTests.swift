@@ -130,6 +130,8 @@ struct ObservedEndsTests {
                 for await change in first.values.changes() {
                     guard let values = change.collection else { break }
                     try await realm.asyncWrite { mirror.values = values }
+                    try values.requireReadable()
+                    try await realm.asyncWrite { try mirror.setValues(["values": values]) }
                     if !values.isEmpty { try await realm.asyncWrite { realm.delete(first) } }
                 }
                 for await change in second.scores.changes() {
@@ -145,6 +147,35 @@ struct ObservedEndsTests {
                 #expect(mirror.values.isEmpty && mirror.scores.isEmpty && mirror.friends.isEmpty)
                 #expect(realm.objects(Crate.self).count == 2)
             }
+            await worker.close()
+        }
+    }
+
+    @Test("The last set that an observer gets holds nothing, and can be asked")
+    func askedBeyondTheOwner() async {
+        await #expect(processExitsWith: .success) {
+            let worker = try await Worker(
+                Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: crateTypes)
+            )
+            let frozen = try await worker.with { _, realm in
+                let crates = try await realm.asyncWrite {
+                    (1...3).map { realm.create(Crate.self, value: ["id": $0, "tags": ["a"]] as [String: Any]) }
+                }
+                var held: [Bool] = []
+                for await change in crates[0].tags.changes() {
+                    guard let tags = change.collection else { break }
+                    held.append(tags.contains("a"))
+                    try await realm.asyncWrite { crates[1].tags.formIntersection(tags) }
+                    if !tags.isEmpty { try await realm.asyncWrite { realm.delete(crates[0]) } }
+                }
+                #expect(held == [true, false] && crates[1].tags.isEmpty)
+                return crates[2].tags.changes()
+            }
+            var outside = frozen.makeAsyncIterator()
+            _ = await outside.next()
+            try await worker.with { _, realm in try await realm.asyncWrite { realm.deleteAll() } }
+            let last = await outside.next()?.collection
+            #expect(last?.contains("a") == false)
             await worker.close()
         }
     }

@@ -78,6 +78,8 @@ extension RealmCore {
             if lifecycle != .open { throw error(.closed, "The realm was closed while the write waited for its turn.") }
             try checkCurrentSchema()
             coordinator.writes.transactionBegins(joining: joining, isOpenEnded: isOpenEnded, in: isolation)
+            // What is owed has been sealed, and is being published.
+            if owedPages != nil, !joining { try catchUp() }
             if !isCountedAsWriter {
                 coordinator.file.countWriter(true)
                 isCountedAsWriter = true
@@ -114,14 +116,73 @@ extension RealmCore {
             try model.resume()
             try throwWriteFailure()
             try model.keepRecord(coordinator.recordHeading)
-            let prepared = try model.prepareCommit()
-            try model.endTransaction()
-            ticket = nil
-            showUnseen()
-            return (prepared, turn)
+            return (try sealCommit(), turn)
         } catch {
             cancelTransaction()
             throw Realm.Error.wrap(error, path: coordinator.path)
+        }
+    }
+
+    private func sealCommit() throws -> PreparedCommit {
+        let prepared = try model.prepareCommit()
+        try model.endTransaction()
+        ticket = nil
+        hideIfBehind()
+        showUnseen()
+        return prepared
+    }
+
+    /// Ends the transaction as ``prepareCommit()`` does, or, where the realm is alone with its file, by its record: the commit is durable
+    /// then, and its pages are made when somebody asks for them.
+    ///
+    /// - Returns: What is to be published, and the turn to be ended with it; nil where the commit is done.
+    func prepareOrAcknowledge() throws -> (PreparedCommit, WriteScheduler.Ticket)? {
+        guard coordinator.leavesPages, let turn = ticket, !signals.isFollowed,
+            coordinator.isUsedByOneRealm, coordinator.writes.mayOwePages(turn)
+        else { return try prepareCommit() }
+        exclusiveTask = 0
+        do {
+            try model.resume()
+            try throwWriteFailure()
+            try model.keepRecord(coordinator.recordHeading)
+            guard model.mayOwePages else { return (try sealCommit(), turn) }
+            let (group, isDurable) = try model.acknowledge()
+            ticket = nil
+            owedPages = coordinator.writes.acknowledge(group, ending: turn)
+            hideIfBehind()
+            // Whoever has come meanwhile may have found the version before.
+            if !isDurable || unseen != nil || !coordinator.isUsedByOneRealm { try catchUp() }
+            return nil
+        } catch {
+            cancelTransaction()
+            throw Realm.Error.wrap(error, path: coordinator.path)
+        }
+    }
+
+    /// Has the next access of the realm move behind what it has acknowledged without pages.
+    private func hideIfBehind() {
+        if owedPages != nil { place.pointee = .nowhere }
+    }
+
+    /// Has the pages made of what the realm has acknowledged without, and moves there.
+    ///
+    /// - Throws: Why they cannot be made: writing has stopped then, and the log has what was acknowledged.
+    func catchUp() throws(Realm.Error) {
+        // In a forked child nobody makes them.
+        guard let pages = owedPages, !model.isInTransaction, coordinator.file.isOfThisProcess else { return }
+        owedPages = nil
+        coordinator.writes.makePages()
+        var result = pages.waitOnPool()
+        if case .failure = result, let stopped = coordinator.file.reasonOfStop { result = .failure(stopped) }
+        try moved(behind: result, asWriter: true)
+    }
+
+    /// The same where nothing can be thrown: the realm stays at the version before.
+    func catchUpOrReport() {
+        do {
+            try catchUp()
+        } catch {
+            report(error, "The pages of commits that were acknowledged cannot be made; the log of the realm has them.")
         }
     }
 
@@ -139,6 +200,7 @@ extension RealmCore {
             try model.keepRecord(coordinator.recordHeading)
             let group = try model.join()
             ticket = nil
+            hideIfBehind()
             return (turn, group)
         } catch {
             cancelTransaction()
@@ -153,6 +215,7 @@ extension RealmCore {
         exclusiveTask = 0
         let group = model.groupNumber
         if hasTransaction { model.rollback() }
+        hideIfBehind()
         forgetWriteFailure()
         guard let turn = ticket else { return }
         ticket = nil
@@ -224,7 +287,7 @@ extension RealmCore {
     /// it twice; or it would stand for the error of a block, which saw what is durable now.
     ///
     /// A realm that was invalidated meanwhile moves where it is in use again.
-    func moved(behind result: WriteScheduler.CommitResult, asWriter isWriter: Bool = false) throws {
+    func moved(behind result: WriteScheduler.CommitResult, asWriter isWriter: Bool = false) throws(Realm.Error) {
         switch result {
         case .success(let durable):
             do {
@@ -248,7 +311,11 @@ extension RealmCore {
 
     /// Takes the result of the realm's own commit: moves to the new version, or throws.
     func complete(_ result: WriteScheduler.CommitResult) throws {
-        if case .success = result { coordinator.space.warnOfStalledReader(logger) }
+        if case .success = result {
+            coordinator.space.warnOfStalledReader(logger)
+            // It is older than this commit.
+            owedPages = nil
+        }
         try moved(behind: result, asWriter: true)
     }
 

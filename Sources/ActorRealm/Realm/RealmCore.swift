@@ -67,6 +67,8 @@ final class RealmCore {
     var mayHaveLostTransactions = false
     /// What was acknowledged while the realm could not leave an open transaction, until it has left that.
     private(set) var unseen: Snapshot?
+    /// The making of the pages of what the realm has acknowledged without; nil where it stands behind all that it has written.
+    var owedPages: BaseFlush?
     /// Whether nothing was read, written or delivered yet, so that it cannot be told which version the realm stands on.
     var isFresh = true
     /// The task that opened the write transaction; 0 outside tasks.
@@ -180,6 +182,7 @@ final class RealmCore {
         case .closed: return noteUseAfterClosing()
         case .invalidated: misuse(Self.invalidatedMessage)
         }
+        if owedPages != nil { catchUpOrReport() }
         do {
             try admitCaller()
         } catch {
@@ -203,6 +206,7 @@ final class RealmCore {
         switch lifecycle {
         case .open:
             if isFrozen { return }
+            if owedPages != nil { try catchUp() }
             do throws(StorageError) { try admitCaller() } catch {
                 throw Realm.Error(storage: error, path: coordinator.path)
             }

@@ -95,6 +95,8 @@ struct WriteQueue<Isolation: Hashable> {
         case preparedBrief
         /// With a commit that is left to be sealed together with later ones.
         case joined
+        /// With a commit that is durable, and left without pages until somebody asks for them (``askForPages(at:)``), or the lock is given back.
+        case acknowledged
     }
 
     private enum Turn {
@@ -127,6 +129,10 @@ struct WriteQueue<Isolation: Hashable> {
     /// Commits that are not sealed yet.
     private(set) var joinedCount = 0
     private(set) var isFlushing = false
+    /// Whether those that joined are durable already, and owe nothing but their pages; they count as one.
+    private(set) var owesPages = false
+    /// Whether somebody has asked for these.
+    private var isAskedForPages = false
     /// Whether another process waits for the lock, so that it has to be yielded now and then.
     var isContended = false
     /// Whether no other process has the file open: the lock may be kept for a while after writes that follow each other.
@@ -176,6 +182,21 @@ struct WriteQueue<Isolation: Hashable> {
         guard isFlushing, case .running(let waiter) = turn else { return false }
         return waiter.ticket == ticket && waiter.kind == .asynchronous
     }
+
+    /// Whether a writer may leave its commit without pages once it is durable: this process is alone with the file, has written just before and
+    /// keeps the lock behind this, and nobody waits for anything.
+    func mayOwePages(_ ticket: Ticket) -> Bool {
+        guard keepsLock, isBurst, !isAskedForPages, !isFlushing, preparedCount == 0, line.isEmpty,
+            case .running(let waiter) = turn
+        else { return false }
+        return waiter.ticket == ticket && waiter.kind == .synchronous && (owesPages || joinedCount == 0)
+    }
+
+    /// Whether the lock may be kept while nobody wants it.
+    private var keepsLock: Bool { isAlone && mayKeep && !isContended }
+
+    /// Whether nothing has to be done about those that joined.
+    private var rests: Bool { owesPages && joinedCount == 1 && !isAskedForPages }
 
     /// Whether this process holds the inter-process lock.
     var holdsLock: Bool {
@@ -285,12 +306,28 @@ struct WriteQueue<Isolation: Hashable> {
         case .nothing: break
         case .prepared, .preparedBlocking, .preparedBrief: prepareJoined(and: 1)
         case .joined: joinedCount += 1
+        case .acknowledged:
+            if !owesPages { joinedCount += 1 }
+            owesPages = true
         }
         let isOwn = ending == .preparedBrief || kind == .synchronous && ending == .preparedBlocking
         let place = startFlushing(isOwn ? .caller : .ioThread)
         var actions = advance(at: now)
-        actions.flush = place
+        actions.flush = place ?? actions.flush
         return actions
+    }
+
+    /// Somebody needs the pages of those that are acknowledged: the caller makes them, or whoever ends the turn that somebody has.
+    mutating func askForPages(at now: UInt64) -> Actions {
+        guard owesPages else { return Actions() }
+        isAskedForPages = true
+        return startFlushing(.caller).map { _ in Actions(flush: .caller) } ?? Actions()
+    }
+
+    /// The same, where nobody waits for them.
+    private mutating func makePages() -> Actions {
+        isAskedForPages = true
+        return Actions(flush: startFlushing(.ioThread))
     }
 
     /// The writer whose turn it is sealed what joined before, to begin on its own.
@@ -307,6 +344,13 @@ struct WriteQueue<Isolation: Hashable> {
         )
         preparedCount -= prepared
         joinedCount -= joined
+        if joinedCount == 0 { pagesAreMade() }
+    }
+
+    /// Nobody owes pages any more.
+    private mutating func pagesAreMade() {
+        owesPages = false
+        isAskedForPages = false
     }
 
     /// The flusher has sealed what joined.
@@ -328,13 +372,14 @@ struct WriteQueue<Isolation: Hashable> {
         isFlushing = false
         let place = startFlushing(.ioThread)
         var actions = advance(at: now)
-        actions.flush = place
+        actions.flush = place ?? actions.flush
         return actions
     }
 
     private mutating func prepareJoined(and count: Int) {
         preparedCount += joinedCount + count
         joinedCount = 0
+        pagesAreMade()
     }
 
     /// Starts a flush when there is something to flush and none is on the way.
@@ -343,7 +388,7 @@ struct WriteQueue<Isolation: Hashable> {
     /// can be sealed: then the flush starts when it ends.
     private mutating func startFlushing(_ place: FlushPlace) -> FlushPlace? {
         guard !isFlushing else { return nil }
-        if joinedCount > 0 {
+        if joinedCount > 0, !rests {
             switch turn {
             case .none:
                 turn = .sealing
@@ -400,13 +445,21 @@ struct WriteQueue<Isolation: Hashable> {
     mutating func keepEnded(at now: UInt64) -> Actions {
         isKeepTimed = false
         guard case .kept(let idle) = lock else { return Actions() }
-        return isAlone && mayKeep && !isContended && now >= idle && now - idle < keepStep ? keep() : letGoOfKept()
+        return keepsLock && now >= idle && now - idle < keepStep ? keep() : endKept(at: now)
     }
 
     /// Nobody will say that the time to keep the lock has passed.
     mutating func keepRefused() -> Actions {
         isKeepTimed = false
-        return letGoOfKept()
+        guard case .kept(let idle) = lock else { return Actions() }
+        return endKept(at: idle)
+    }
+
+    /// Gives back the lock that is kept, behind the pages that are owed.
+    private mutating func endKept(at now: UInt64) -> Actions {
+        guard rests else { return letGoOfKept() }
+        lock = .held(since: now)
+        return makePages()
     }
 
     /// Gives the lock back if it is only kept, and keeps it no more.
@@ -484,14 +537,16 @@ struct WriteQueue<Isolation: Hashable> {
                 turn = next.kind == .synchronous ? .running(next) : .granted(next)
                 return Actions(grant: next.ticket)
             }
-            if preparedCount > 0 || joinedCount > 0 || isFlushing { return Actions() }
+            if preparedCount > 0 || joinedCount > 0 && !rests || isFlushing { return Actions() }
+            // No other process has the lock before these are made.
+            if rests, !line.isEmpty || !isBurst || !keepsLock { return makePages() }
             if line.isEmpty {
                 idleSince = now
                 if isBurst, isContended, now >= since, now - since < holdLimit {
                     lock = .lingering(since: since, idle: now)
                     return linger()
                 }
-                if isBurst, isAlone, mayKeep, !isContended {
+                if isBurst, keepsLock {
                     lock = .kept(idle: now)
                     return keep()
                 }

@@ -80,6 +80,51 @@ extension WriteScheduler {
         }
     }
 
+    /// Whether the writer whose turn it is may leave its commit without pages once it is durable.
+    func mayOwePages(_ ticket: Ticket) -> Bool {
+        state.withLock { state in
+            look(&state)
+            return state.queue.mayOwePages(ticket)
+        }
+    }
+
+    /// Whether a writer may build on commits that owe their pages, and nothing else.
+    var owesPages: Bool { state.withLock { $0.queue.owesPages } }
+
+    /// Ends a turn with a commit that is durable, and whose pages are made when somebody asks for them.
+    ///
+    /// - Returns: That making.
+    func acknowledge(_ group: UInt64, ending ticket: Ticket) -> BaseFlush {
+        let (actions, pages) = state.withLock { state -> (Queue.Actions, BaseFlush) in
+            look(&state)
+            // The queue counts all of them as one.
+            if !state.queue.owesPages { state.join(group) { $0.completions.append(.callback { _ in }) } }
+            let pages = state.flushOfJoined()
+            return (released(state.finish(ticket, .acknowledged, at: now)), pages)
+        }
+        perform(actions)
+        return pages
+    }
+
+    /// Makes the pages of commits that were acknowledged without, or waits for whoever makes them or has the turn.
+    ///
+    /// Nothing where the caller has the turn itself, in the block of a write.
+    func makePages() {
+        guard file.isOfThisProcess else { return }
+        let (actions, pages, holder) = state.withLock { state -> (Queue.Actions, BaseFlush?, RealmIsolation?) in
+            look(&state)
+            guard state.queue.owesPages else {
+                // Those that are on their way may be it.
+                return (Queue.Actions(), state.flushUnderWay(), nil)
+            }
+            let pages = state.flushOfJoined()
+            return (released(state.queue.askForPages(at: now)), pages, state.holder)
+        }
+        perform(actions)
+        if actions.flush == .caller { flush() } else if let holder, holder.isCurrent { return }
+        _ = pages?.waitOnPool()
+    }
+
     /// Blocks the calling thread, whose turn it is, until every earlier commit is durable or has failed.
     func waitForFlushes() {
         if state.withLock({ !$0.joined.isEmpty }) { perform(seal { $0.joinedSealed(at: self.now) }) }
@@ -181,7 +226,7 @@ extension WriteScheduler {
         let leftOut = batch.first?.leftOut
         let result: CommitResult
         do {
-            if let leftOut { leftOut.willPublish(after: try? file.beginRead()) }
+            if let leftOut { leftOut.willPublish(after: try? file.beginRead(askingForPages: false)) }
             let published = try file.publish(batch.map(\.commit), pinning: true)
             if let leftOut { leftOut.didPublish(published) }
             result = .success(published)
@@ -213,6 +258,26 @@ extension WriteScheduler {
 }
 
 extension WriteScheduler.State {
+    /// The flush of those that joined, of whom there are some.
+    mutating func flushOfJoined() -> BaseFlush {
+        let flush = joined[joined.count - 1].flush ?? BaseFlush()
+        joined[joined.count - 1].flush = flush
+        return flush
+    }
+
+    /// The flush of the newest commit that is sealed and not published; nil where there is none.
+    mutating func flushUnderWay() -> BaseFlush? {
+        if let last = prepared.indices.last {
+            let flush = prepared[last].flush ?? BaseFlush()
+            prepared[last].flush = flush
+            return flush
+        }
+        if publishing == nil { return nil }
+        let flush = underWay.last ?? BaseFlush()
+        if underWay.isEmpty { underWay = [flush] }
+        return flush
+    }
+
     /// The members of a group that is not sealed.
     mutating func join(_ group: UInt64, _ change: (inout WriteScheduler.Joined) -> Void) {
         if joined.last?.group != group { joined.append(WriteScheduler.Joined(group: group)) }

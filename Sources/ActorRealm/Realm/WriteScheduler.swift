@@ -150,9 +150,13 @@ final class WriteScheduler: Sendable {
         state = Mutex(State(queue: Queue(holdLimit: holdLimit)))
         self.didPublish = didPublish
         self.report = report
+        if file.leavesPages {
+            let scheduler = WeakReference(self)
+            file.pageMaker.attach { scheduler.object?.makePages() }
+        }
     }
 
-    deinit { endKeeping() }
+    deinit { releaseKept() }
 
     var now: UInt64 { clock.now() }
 

@@ -46,6 +46,29 @@ extension ModelView {
         return transaction.storage.groupNumber
     }
 
+    /// Whether the open transaction may end by ``acknowledge()``; asked behind ``keepRecord(_:)``.
+    package var mayOwePages: Bool { transaction?.storage.mayOwePages ?? false }
+
+    /// Ends the transaction as ``join()`` does, once its record is durable.
+    ///
+    /// - Returns: The number of its group, and whether it is acknowledged; otherwise the group has to be published for that.
+    package func acknowledge() throws(StorageError) -> (group: UInt64, isDurable: Bool) {
+        guard let transaction else { preconditionFailure("There is no transaction to commit.") }
+        try transaction.storage.checkCommit()
+        checkInvariantsIfAsked()
+        try leave(transaction)
+        let isDurable: Bool
+        do throws(StorageError) {
+            isDurable = try transaction.storage.acknowledge()
+        } catch {
+            transaction.storage.abandonGroup(because: error)
+            throw error
+        }
+        transaction.isPrepared = true
+        try endTransaction()
+        return (transaction.storage.groupNumber, isDurable)
+    }
+
     /// The number of the group that the open transaction, or the one that was set aside, belongs to.
     package var groupNumber: UInt64? {
         switch state {

@@ -47,6 +47,8 @@ struct PublishingPlan {
     let isBulk: Bool
     /// What makes it durable.
     let way: Way
+    /// Whether some of the commits were acknowledged before, by their records.
+    let hasAcknowledged: Bool
     private let flushes: Bool
 
     /// - Parameters:
@@ -69,6 +71,7 @@ struct PublishingPlan {
         self.way = way
         let last = commits[commits.count - 1]
         runs = PreparedCommit.runs(of: commits)
+        hasAcknowledged = commits.contains { $0.acknowledgedCount > 0 }
         self.slot = 1 - slot
         self.flushes = flushes
         neededByteCount = Int(last.pageCount) * pageByteCount
@@ -127,7 +130,8 @@ struct PublishingPlan {
         return Remedy(
             restoresSlot: step >= .writingHeader,
             cutsBack: step < .writingHeader && isBulk,
-            stopsWriting: stops
+            // What was acknowledged must not be lost: the log has it, and the next opening applies it.
+            stopsWriting: stops || hasAcknowledged
         )
     }
 }

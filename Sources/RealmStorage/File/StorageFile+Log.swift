@@ -12,8 +12,8 @@ extension StorageFile {
         guard let log = options.log, options.durability == .flushed,
             state.withLock({ $0.stopped == nil && !$0.published.isFormer })
         else { return .oneFlush }
-        let entries = entries(of: commits)
         if hasLostLog { try leaveLostLog() }
+        let entries = entries(of: commits)
         if openLog == nil {
             guard entries != nil, isLogWorthwhile(log), try startLog(log) else { return .oneFlush }
         }
@@ -77,7 +77,8 @@ extension StorageFile {
         var all: [CommitLog.Entry] = []
         for commit in commits {
             guard let entries = commit.entries, !commit.hasSpilled else { return nil }
-            all += entries
+            // Another log than that in which they were acknowledged needs them again: it begins at the version before.
+            all += openLog == nil ? entries[...] : entries.dropFirst(commit.acknowledgedCount)
         }
         let needed = commits.last.map { Int($0.pageCount) * pageByteCount } ?? 0
         let isBulk = needed - state.withLock { $0.byteCount } > StorageFile.bulkGrowthByteCount
@@ -165,6 +166,8 @@ extension StorageFile {
         finishCheckpoint()
         // A flush that succeeds behind one that failed says nothing of the pages.
         if let stopped = state.withLock({ $0.stopped }) { throw stopped }
+        // Only the log has what was acknowledged.
+        guard !owesPages.load(ordering: .sequentiallyConsistent) else { throw lostBase }
         lock?.beginEndOfLog()
         try makeCheckpoint(closing: true)
         lock?.endLog()
@@ -175,7 +178,7 @@ extension StorageFile {
     /// Removes a log that the header calls closed, where that is what stands at its name: the files may have been moved.
     ///
     /// The header that says so is on the disk.
-    private func removeLog(_ log: LogIdentifier) throws(StorageError) {
+    func removeLog(_ log: LogIdentifier) throws(StorageError) {
         let directory = StorageFile.logDirectory(options, path)
         guard let device = try directory.open(forReadingOnly: true),
             try LogReader.header(of: device.descriptor, path: directory.path)?.log == log
@@ -190,7 +193,7 @@ extension StorageFile {
     }
 
     /// Whether the log has no name any more: nothing in it will be found again.
-    private var hasLostLog: Bool {
+    var hasLostLog: Bool {
         guard let openLog else { return false }
         do throws(StorageError) {
             try openLog.requireName()
@@ -245,10 +248,10 @@ extension StorageFile {
         }
     }
 
-    /// Brings what another process has published to the header slots, and removes its log.
+    /// Brings what another process has published to the header slots, and what it has acknowledged behind that, and removes its log.
     ///
-    /// Whatever stands in the log behind the published version was never acknowledged. That process may be dead, or go on: it looks for a
-    /// log whenever it begins to write.
+    /// What was acknowledged without pages lies before the durable offset that the lock file has; whatever stands in the log behind both was
+    /// never acknowledged. That process may be dead, or go on: it looks for a log whenever it begins to write.
     private func endLogOfOthers(_ lock: LockFile) throws(StorageError) {
         // The log's process may be about to write a header.
         try lock.lockForCheckpoint(within: options.checkpointWait)
@@ -265,6 +268,7 @@ extension StorageFile {
             state.withLock { $0.stopped = $0.stopped ?? stopped }
             throw stopped
         }
+        if try takeEndedLog(behind: image, lock) { return }
         // Its process may have died between the two.
         if image.header.version > lock.newestVersion { lock.publish(image.header.version) }
         let byteCount = try data.currentByteCount()
@@ -284,7 +288,11 @@ extension StorageFile {
             throw error
         }
         let mark = image.header.mark
-        try writeHeader(LogMark(log: mark.log, point: mark.point, isOpen: false))
+        if lock.durableOffset(of: mark.log) > mark.point.offset {
+            try applyAcknowledged(behind: image, lock)
+        } else {
+            try writeHeader(LogMark(log: mark.log, point: mark.point, isOpen: false))
+        }
         lock.endLog()
         // One that stays is removed by the next opening: the header says that it is closed.
         try? removeLog(mark.log)
@@ -463,7 +471,8 @@ extension StorageFile {
         }
     }
 
-    private func replay(
+    /// Applies records on top of the published version, all as one transaction, and prepares its commit.
+    func replay(
         _ records: [CommitRecord],
         upTo last: CommitRecord,
         over published: FileHeader,

@@ -115,6 +115,7 @@ extension StorageFile {
         do throws(StorageError) {
             let file = try open(data, reservation, lock, recovered, path: path, options: options)
             if let unread { try file.replay(unread) }
+            try file.waitForOwedPages()
             file.checkLockFileIfAsked()
             return file
         } catch {

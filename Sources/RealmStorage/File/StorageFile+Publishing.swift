@@ -90,6 +90,7 @@ extension StorageFile {
         // would have the log be durable up to a place that it does not reach from the version before.
         goOnInLog(behindPagesOf: plan)
         lock.publish(last.version)
+        if plan.hasAcknowledged { owesPages.store(false, ordering: .sequentiallyConsistent) }
         if plan.flushesHeader { confirm(plan.header, inSlot: slot) }
         goOnInLog(behind: plan)
         checkLogIfAsked()
@@ -156,10 +157,15 @@ extension StorageFile {
     /// Nobody knows any more what is on the disk.
     func stopWriting(after error: StorageError) {
         if let lock, lock.logState != .none { lock.stopWriting() }
+        let what =
+            owesPages.load(ordering: .relaxed)
+            ? "after a failure (\(error.message)). The log has commits that were acknowledged and are not in the file yet: close the realm and "
+                + "open it again, which applies them"
+            : "after a failed flush (\(error.message)); close the realm and open it again"
         state.withLock {
             $0.stopped = StorageError(
                 .writingStopped,
-                "Writing has stopped after a failed flush (\(error.message)); close the realm and open it again",
+                "Writing has stopped \(what)",
                 path: path,
                 errorNumber: error.errorNumber
             )
@@ -225,7 +231,7 @@ extension StorageFile {
     }
 
     /// Makes the file longer ahead of need, and returns its new length.
-    private func grow(
+    func grow(
         from byteCount: Int,
         for needed: Int,
         flushing isFlushed: Bool,

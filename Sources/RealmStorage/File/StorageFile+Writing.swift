@@ -285,6 +285,7 @@ extension StorageFile {
 
     /// Notes that a group is forgotten, with members that had committed: they are lost.
     func giveUp(_ group: WriterGroup) {
+        if group.acknowledgedCount > 0, isOfThisProcess { stopWriting(after: group.damage ?? lostBase) }
         if hasLost(group: group.number) { return }
         let error =
             group.damage

@@ -60,6 +60,10 @@ package final class StorageFile: Sendable {
     /// Asked for by the first transaction of a stretch, when nothing is being published: later ones begin beside that, which begins
     /// logs and ends them itself.
     let mayFollowLog = Atomic<Bool>(false)
+    /// Whether commits were acknowledged whose pages are not made yet: the newest version that can be read is an older one.
+    let owesPages = Atomic<Bool>(false)
+    /// Has their pages made.
+    package let pageMaker = PageMaker()
     /// Held while the file is made longer, or written to where it has become longer.
     ///
     /// To be taken before `state`.
@@ -240,13 +244,16 @@ package final class StorageFile: Sendable {
     /// - Parameters:
     ///   - origin: Where the reader was opened.
     ///   - isWriter: Whether it has just written, and was counted by ``countWriter(_:)`` before: then there is an entry for it.
+    ///   - asksForPages: Whether pages are made first of what was acknowledged without; whoever makes them does not ask for them.
     /// - Returns: The version, pinned.
     /// - Throws: `StorageError`; `limit` when this process reads too many versions.
     package func beginRead(
         from origin: ReaderOrigin? = nil,
-        asWriter isWriter: Bool = false
+        asWriter isWriter: Bool = false,
+        askingForPages asksForPages: Bool = true
     ) throws(StorageError) -> Snapshot {
         try checkProcess()
+        if asksForPages { try makeOwedPages() }
         while true {
             let newest = lock?.newestVersion ?? 0
             let result = state.withLock { (state) -> Result<FileHeader?, StorageError> in
@@ -442,6 +449,9 @@ package final class StorageFile: Sendable {
 
     /// Whether writing has stopped after a failed flush, until the file is opened anew.
     package var hasStopped: Bool { state.withLock { $0.stopped != nil } }
+
+    /// Why writing has stopped; nil while it has not.
+    package var reasonOfStop: StorageError? { state.withLock { $0.stopped } }
 
     /// Whether the file is still to be found: nobody deleted it, or put another one into its place.
     package var isInPlace: Bool { (try? data.currentByteCount()) != nil }

@@ -200,7 +200,8 @@ package final class WriteTransaction {
             retired: group.retired,
             hasSpilled: group.hasSpilled,
             changes: changeSet,
-            entries: group.entries
+            entries: group.entries,
+            acknowledgedCount: group.acknowledgedCount
         )
         do throws(StorageError) {
             try file.endGroup(of: state, with: prepared)
@@ -239,6 +240,10 @@ package final class WriteTransaction {
         try checkCommit()
         try file.checkWriting(in: group)
         if let damage = group.damage { throw damage }
+        joinGroup()
+    }
+
+    private func joinGroup() {
         absorb()
         countCommit()
         noteRecord()
@@ -248,6 +253,39 @@ package final class WriteTransaction {
         state.catalog = catalog.root
         end()
         checkInvariantsIfAsked()
+    }
+
+    /// Whether its record may make it durable, and its pages be made later.
+    package var mayOwePages: Bool {
+        guard let record, refusal == nil, group.damage == nil else { return false }
+        return file.mayOwePages(record.content.count, in: group, state.space)
+    }
+
+    /// Makes the record durable, which acknowledges it, and ends the transaction as ``join()`` does: the pages are made later, with those of
+    /// others, by whoever seals the group.
+    ///
+    /// - Returns: Whether it is durable; false where the log has been deleted, and the group has to be sealed and published for that.
+    /// - Throws: What stands in the way of a commit, or the failure of the log, behind which writing has stopped.
+    package func acknowledge() throws(StorageError) -> Bool {
+        precondition(isOpen, "The write transaction is over: begin another one")
+        guard let record else { preconditionFailure("What has no record is kept as pages") }
+        try checkCommit()
+        try file.checkWriting(in: group)
+        if let damage = group.damage { throw damage }
+        let entry = CommitLog.Entry(
+            kind: record.kind,
+            position: state.numbers.position + (changes.isEmpty ? 0 : 1),
+            version: version,
+            content: record.content
+        )
+        let isDurable = try file.acknowledge(entry)
+        // Behind this nothing can fail: it is there after a kill.
+        joinGroup()
+        if isDurable {
+            group.acknowledgedCount += 1
+            group.acknowledgedByteCount += record.content.count
+        }
+        return isDurable
     }
 
     /// Leaves its record to the group, which is kept as pages when one of its members has none.

@@ -1,0 +1,106 @@
+import Synchronization
+
+/// Commits that are acknowledged by their records, and whose pages are made later: the file owes them.
+///
+/// Such commits are the members of one group that is not sealed. Sealing and publishing it makes the pages of all of them. It is there only
+/// while this process has the write lock and is alone with the file, and nothing else is on its way to the disk. Every reader of the newest
+/// version has the pages made first, in ``beginRead(from:asWriter:askingForPages:)``.
+extension StorageFile {
+    /// Whether commits may be left without pages at all.
+    package var leavesPages: Bool { options.log?.pagesOnDemand == true && keepsLog }
+
+    /// Has pages be made for whoever looks for the newest version.
+    ///
+    /// - Throws: Why they cannot be made. Where the caller itself keeps others from it, in the block of a write, the version before stays the
+    ///   newest that can be read.
+    func makeOwedPages() throws(StorageError) {
+        guard owesPages.load(ordering: .sequentiallyConsistent) else { return }
+        pageMaker.make()
+        guard owesPages.load(ordering: .sequentiallyConsistent), let stopped = state.withLock({ $0.stopped }) else {
+            return
+        }
+        throw stopped
+    }
+
+    /// Whether anybody of another process reads the file, or may do so in a moment.
+    package var hasOtherReaders: Bool {
+        guard let lock else { return true }
+        // What this process has said of its log is there before it looks, and an opening says that it is there before it looks at the log:
+        // one of them sees the other.
+        atomicMemoryFence(ordering: .sequentiallyConsistent)
+        return lock.hasOtherProcesses || lock.hasOutsiders
+    }
+
+    /// Whether a record may make the next member of a group durable, without pages.
+    func mayOwePages(_ byteCount: Int, in group: WriterGroup, _ space: SpaceMap) -> Bool {
+        guard let log = options.log, let entries = group.entries, !group.hasSpilled,
+            // What was left by others is on its way to a flush of its own.
+            entries.count == group.acknowledgedCount, group.memberCount == group.acknowledgedCount,
+            byteCount <= log.contentByteLimit, group.acknowledgedCount < log.owedCommitLimit,
+            group.acknowledgedByteCount + byteCount <= log.owedByteLimit
+        else { return false }
+        return logTurn.withLock { _ in
+            // Nothing is being published: the log ends behind the version that is.
+            guard let openLog, let lock, lock.logState == .open, writer.withLock({ $0.prepared.isEmpty }),
+                state.withLock({ $0.stopped == nil && !$0.published.isFormer }),
+                // Behind this a checkpoint is due, which is made of a version with pages.
+                openLog.usedByteCount <= openLog.header.ringByteCount / 2
+            else { return false }
+            return openLog.hasRoom(forContents: CollectionOfOne(byteCount)) && hasSpace(forPagesOf: group, and: byteCount, space)
+        }
+    }
+
+    /// Whether the file is long enough for the pages of a group and of one more record; makes it longer for the first of a group.
+    ///
+    /// Where it is not, the commit has its pages at once, and fails where they find no space. How many pages a record changes is not known: a
+    /// small one changes a few, most of which others change, too.
+    private func hasSpace(forPagesOf group: WriterGroup, and byteCount: Int, _ space: SpaceMap) -> Bool {
+        let bytes = group.acknowledgedByteCount + byteCount
+        let needed = 16 + 3 * (group.acknowledgedCount + 1) + 2 * bytes / pageByteCount
+        let end = Int(space.pageCount)
+        if end + needed > reservation.pageCapacity { return false }
+        func isLongEnough() -> Bool {
+            space.freePageCount + state.withLock { $0.byteCount } / pageByteCount - end >= needed
+        }
+        return isLongEnough() || group.acknowledgedCount == 0 && growAhead() && isLongEnough()
+    }
+
+    /// Makes the file longer ahead of need; false where that fails, which is then told by a commit that needs it.
+    private func growAhead() -> Bool {
+        growth.withLock { _ in
+            var step = PublishingPlan.Step.writing
+            do throws(StorageError) {
+                let byteCount = try data.currentByteCount()
+                _ = try grow(from: byteCount, for: byteCount, flushing: true, &step)
+                return true
+            } catch {
+                // Pages of versions before wait for the same flush.
+                if step == .flushingLength { stopWriting(after: error) }
+                return false
+            }
+        }
+    }
+
+    /// Makes a record durable, and says so to other processes, before anybody is told.
+    ///
+    /// - Returns: Whether it is; false where the log has lost its name, and whoever publishes goes on without it.
+    /// - Throws: The failure; then writing has stopped.
+    func acknowledge(_ entry: CommitLog.Entry) throws(StorageError) -> Bool {
+        try logTurn.withLock { (_) throws(StorageError) in
+            guard let openLog, let lock else { return false }
+            do throws(StorageError) {
+                try openLog.append([entry])
+                try openLog.flush()
+            } catch {
+                if hasLostLog { return false }
+                // It may stand in the log, whole, and is not there.
+                lock.refuse(openLog.durable, of: openLog.header.log)
+                stopWriting(after: error)
+                throw error
+            }
+            owesPages.store(true, ordering: .sequentiallyConsistent)
+            lock.note(durable: openLog.durable, of: openLog.header.log)
+            return true
+        }
+    }
+}

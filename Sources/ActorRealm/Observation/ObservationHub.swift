@@ -43,6 +43,7 @@ final class ObservationHub: Sendable {
 
     /// A view of the newest durable version.
     func newest() throws(StorageError) -> FixedView {
+        try file.makeOwedPages()
         if let view = knownView(of: file.newestVersion) { return view }
         return try view(of: file.beginRead())
     }

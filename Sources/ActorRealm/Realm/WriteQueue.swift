@@ -321,7 +321,10 @@ struct WriteQueue<Isolation: Hashable> {
     mutating func askForPages(at now: UInt64) -> Actions {
         guard owesPages else { return Actions() }
         isAskedForPages = true
-        return startFlushing(.caller).map { _ in Actions(flush: .caller) } ?? Actions()
+        guard startFlushing(.caller) != nil else { return Actions() }
+        // It is needed until that is published.
+        if case .kept = lock { lock = .held(since: now) }
+        return Actions(flush: .caller)
     }
 
     /// The same, where nobody waits for them.

@@ -13,7 +13,7 @@ extension StorageFile {
     ///
     /// - Throws: Why they cannot be made. Where the caller itself keeps others from it, in the block of a write, the version before stays the
     ///   newest that can be read.
-    func makeOwedPages() throws(StorageError) {
+    package func makeOwedPages() throws(StorageError) {
         guard owesPages.load(ordering: .sequentiallyConsistent) else { return }
         pageMaker.make()
         guard owesPages.load(ordering: .sequentiallyConsistent), let stopped = state.withLock({ $0.stopped }) else {
@@ -42,12 +42,21 @@ extension StorageFile {
         return logTurn.withLock { _ in
             // Nothing is being published: the log ends behind the version that is.
             guard let openLog, let lock, lock.logState == .open, writer.withLock({ $0.prepared.isEmpty }),
-                state.withLock({ $0.stopped == nil && !$0.published.isFormer }),
-                // Behind this a checkpoint is due, which is made of a version with pages.
-                openLog.usedByteCount <= openLog.header.ringByteCount / 2
+                state.withLock({ $0.stopped == nil && !$0.published.isFormer }), isCheckpointFarOff(openLog)
             else { return false }
             return openLog.hasRoom(forContents: CollectionOfOne(byteCount)) && hasSpace(forPagesOf: group, and: byteCount, space)
         }
+    }
+
+    /// Whether no checkpoint is due, which is made of a version with pages; for whoever has the log's turn.
+    ///
+    /// While one is being made, a log that is half full is no reason for another one.
+    private func isCheckpointFarOff(_ openLog: CommitLog) -> Bool {
+        let half = openLog.header.ringByteCount / 2
+        if openLog.usedByteCount <= half { return true }
+        releaseBehindCheckpoint()
+        let isBeingMade = checkpoint.withLock { $0.next != nil }
+        return openLog.usedByteCount <= (isBeingMade ? half + half / 2 : half)
     }
 
     /// Whether the file is long enough for the pages of a group and of one more record; makes it longer for the first of a group.

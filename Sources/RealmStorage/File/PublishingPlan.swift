@@ -19,7 +19,7 @@ struct PublishingPlan {
     enum Way {
         /// One flush of pages and header, or two where the header cannot vouch for the pages.
         case oneFlush
-        /// The flush of the pages, and that of the header, while a log is there.
+        /// The flush of the pages, and that of the header, while a log is there, which ends with them where the mark says that it is closed.
         case pages(LogMark)
         /// Records in the log; pages and header need not be flushed.
         case records([CommitLog.Entry])
@@ -73,7 +73,8 @@ struct PublishingPlan {
         runs = PreparedCommit.runs(of: commits)
         hasAcknowledged = commits.contains { $0.acknowledgedCount > 0 }
         self.slot = 1 - slot
-        self.flushes = flushes
+        // A log is there, which is given back behind this: what it has made durable must be on the disk, whoever publishes.
+        if case .pages = way { self.flushes = true } else { self.flushes = flushes }
         neededByteCount = Int(last.pageCount) * pageByteCount
         isBulk = commits.contains(where: \.hasSpilled) || neededByteCount - byteCount > bulkByteCount
         var header = published

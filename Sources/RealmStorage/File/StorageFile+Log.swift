@@ -12,7 +12,10 @@ extension StorageFile {
         guard let log = options.log, options.durability == .flushed,
             state.withLock({ $0.stopped == nil && !$0.published.isFormer })
         else { return .oneFlush }
-        if hasLostLog { try leaveLostLog() }
+        if hasLostLog {
+            if let way = endOfLostLog(behind: commits) { return way }
+            try leaveLostLog()
+        }
         let entries = entries(of: commits)
         if openLog == nil {
             guard entries != nil, isLogWorthwhile(log), try startLog(log) else { return .oneFlush }
@@ -77,8 +80,7 @@ extension StorageFile {
         var all: [CommitLog.Entry] = []
         for commit in commits {
             guard let entries = commit.entries, !commit.hasSpilled else { return nil }
-            // Another log than that in which they were acknowledged needs them again: it begins at the version before.
-            all += openLog == nil ? entries[...] : entries.dropFirst(commit.acknowledgedCount)
+            all += entries.dropFirst(commit.acknowledgedCount)
         }
         let needed = commits.last.map { Int($0.pageCount) * pageByteCount } ?? 0
         let isBulk = needed - state.withLock { $0.byteCount } > StorageFile.bulkGrowthByteCount
@@ -144,7 +146,10 @@ extension StorageFile {
             }
             logRest?.commit(to: self)
         case .pages(let mark):
-            guard mark.isOpen else { break }
+            guard mark.isOpen else {
+                lock?.endLog()
+                return forgetLog()
+            }
             checkpointVersion.store(plan.header.version, ordering: .releasing)
             logRest?.forget()
         }
@@ -192,32 +197,7 @@ extension StorageFile {
         if mark.log != LogMark.none.log { try removeLog(mark.log) }
     }
 
-    /// Whether the log has no name any more: nothing in it will be found again.
-    var hasLostLog: Bool {
-        guard let openLog else { return false }
-        do throws(StorageError) {
-            try openLog.requireName()
-            return false
-        } catch {
-            return true
-        }
-    }
-
-    /// Brings everything to the realm file when somebody has deleted the log; what stands at its name now stays.
-    private func leaveLostLog() throws(StorageError) {
-        finishCheckpoint()
-        lock?.beginEndOfLog()
-        try makeCheckpoint(closing: true)
-        lock?.endLog()
-        forgetLog()
-    }
-
-    /// The same behind a flush that made nothing durable, since the log was deleted before it: what is published stays.
-    func leaveLostLog(afterFailureOf step: PublishingPlan.Step) {
-        if step == .flushingLog, hasLostLog { try? leaveLostLog() }
-    }
-
-    private func forgetLog() {
+    func forgetLog() {
         openLog = nil
         pageCommitCount = 0
         // Behind the step that is under way: it is about the log that is forgotten.

@@ -33,7 +33,8 @@ extension StorageFile {
 
     /// Whether a record may make the next member of a group durable, without pages.
     func mayOwePages(_ byteCount: Int, in group: WriterGroup, _ space: SpaceMap) -> Bool {
-        guard let log = options.log, let entries = group.entries, !group.hasSpilled,
+        // In a forked child the locks, and what would be made longer, are the parent's.
+        guard isOfThisProcess, let log = options.log, let entries = group.entries, !group.hasSpilled,
             // What was left by others is on its way to a flush of its own.
             entries.count == group.acknowledgedCount, group.memberCount == group.acknowledgedCount,
             byteCount <= log.contentByteLimit, group.acknowledgedCount < log.owedCommitLimit,
@@ -97,13 +98,16 @@ extension StorageFile {
     func acknowledge(_ entry: CommitLog.Entry) throws(StorageError) -> Bool {
         try logTurn.withLock { (_) throws(StorageError) in
             guard let openLog, let lock else { return false }
+            let before = openLog.durable
             do throws(StorageError) {
                 try openLog.append([entry])
                 try openLog.flush()
+                // Before anybody is told: without the realm file nobody finds the log.
+                _ = try data.currentByteCount()
             } catch {
-                if hasLostLog { return false }
+                if hasLostLog, isInPlace { return false }
                 // It may stand in the log, whole, and is not there.
-                lock.refuse(openLog.durable, of: openLog.header.log)
+                lock.refuse(before, of: openLog.header.log)
                 stopWriting(after: error)
                 throw error
             }

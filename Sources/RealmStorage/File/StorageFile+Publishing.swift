@@ -70,6 +70,9 @@ extension StorageFile {
             if let stopped { throw stopped }
             try carryOut(plan, from: byteCount, &step)
         } catch {
+            if step == .appending || step == .flushingLog, hasLostLog, let end = endOfLostLog(behind: commits) {
+                return try publish(commits, last, pinning: isPinned, by: end, lock)
+            }
             recover(from: error, at: step, of: plan, published, lock)
             throw error
         }
@@ -85,7 +88,7 @@ extension StorageFile {
             if plan.entries == nil { state.slot = plan.slot }
             return isPinned && pinPublished(&state, lock)
         }
-        if openLog != nil, plan.isBesideLog { publishImage(lock) }
+        if openLog != nil, plan.header.mark.isOpen { publishImage(lock) }
         // Behind the image: where this process dies before it, whoever ends the log writes over the header, which nobody knows, and a note
         // would have the log be durable up to a place that it does not reach from the version before.
         goOnInLog(behindPagesOf: plan)
@@ -155,13 +158,22 @@ extension StorageFile {
     }
 
     /// Nobody knows any more what is on the disk.
-    func stopWriting(after error: StorageError) {
+    ///
+    /// - Parameters:
+    ///   - error: The failure.
+    ///   - isLogLost: Whether the log has been deleted that has what was acknowledged.
+    func stopWriting(after error: StorageError, withoutLog isLogLost: Bool = false) {
         if let lock, lock.logState != .none { lock.stopWriting() }
         let what =
-            owesPages.load(ordering: .relaxed)
-            ? "after a failure (\(error.message)). The log has commits that were acknowledged and are not in the file yet: close the realm and "
-                + "open it again, which applies them"
-            : "after a failed flush (\(error.message)); close the realm and open it again"
+            if !owesPages.load(ordering: .relaxed) {
+                "after a failed flush (\(error.message)); close the realm and open it again"
+            } else if isLogLost {
+                "after a failure (\(error.message)). Commits that were acknowledged are not in the file yet, and the log that has them was "
+                    + "deleted: bring it back before the realm is opened again"
+            } else {
+                "after a failure (\(error.message)). The log has commits that were acknowledged and are not in the file yet: close the realm "
+                    + "and open it again, which applies them"
+            }
         state.withLock {
             $0.stopped = StorageError(
                 .writingStopped,
@@ -178,6 +190,8 @@ extension StorageFile {
         from byteCount: Int,
         _ step: inout PublishingPlan.Step
     ) throws(StorageError) {
+        // Transactions that go on behind those before them do not look whether the file is still there.
+        if plan.hasAcknowledged { _ = try data.currentByteCount() }
         try writeContent(of: plan, from: byteCount, &step)
         if plan.flushesContent {
             step = .flushingContent
@@ -279,8 +293,8 @@ extension StorageFile {
             // What was not flushed may stand in the log, whole, and is not there.
             lock.refuse(log.durable, of: log.header.log)
         }
-        leaveLostLog(afterFailureOf: step)
-        if stops { stopWriting(after: error) }
+        leaveLostLog(afterFailureOf: step, of: plan)
+        if stops { stopWriting(after: error, withoutLog: plan.hasAcknowledged && hasLostLog) }
         if remedy.cutsBack {
             loseCommits(error, cuttingBackTo: published, afterFailureOf: plan.header.version)
         } else {

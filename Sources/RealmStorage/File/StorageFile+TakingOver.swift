@@ -7,13 +7,19 @@ extension StorageFile {
     ///
     /// The process that owes the pages sees this one from now on, and makes them in a moment; where it is dead, they are made from its log.
     ///
-    /// - Throws: `timedOut` where it does not make them, as in the midst of a transaction that does not end.
+    /// - Throws: `timedOut` where it does not make them, as in the midst of a transaction that does not end. For reading only, and where it is
+    ///   dead, what says of a closed file that its log is to be applied first.
     func waitForOwedPages() throws(StorageError) {
         guard let lock, isBehindOtherLog(lock) else { return }
         let end = ContinuousClock.now + options.owedPagesWait
         var pause: useconds_t = 100
         while isBehindOtherLog(lock) {
-            if !data.isReadOnly, try tryLockForWriting() {
+            if data.isReadOnly {
+                // It goes before it makes them only where it dies, and who reads makes none.
+                if lock.isFreeForWriting, isBehindOtherLog(lock), let header = lock.image?.header {
+                    try header.requireClosedLog(path, forReadingOnly: true)
+                }
+            } else if try tryLockForWriting() {
                 defer { unlockForWriting() }
                 // It has died, unless it has made them just now.
                 if isBehindOtherLog(lock) { try followLog(lock) }
@@ -38,8 +44,11 @@ extension StorageFile {
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         guard checkpointVersion.load(ordering: .sequentiallyConsistent) == 0, lock.logState != .none else { return false }
         let past = lock.pastLog
-        guard let mark = lock.image?.header.mark else { return false }
-        return past.durableOffset(of: mark.log) > mark.point.offset
+        guard let image = lock.image?.header, past.durableOffset(of: image.mark.log) > image.mark.point.offset else {
+            return false
+        }
+        // Whoever took over may have died when all of it was in the file.
+        return lock.newestVersion <= image.version
     }
 
     /// Applies what was acknowledged behind the published version to the file, as an opening does, and closes the header.

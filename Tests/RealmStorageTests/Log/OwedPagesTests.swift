@@ -10,14 +10,14 @@ import Testing
 struct OwedPagesTests {
     let folder = TemporaryDirectory()
 
-    private static func options(_ recorder: LoggedFile.Recorder? = nil) -> StorageOptions {
+    static func options(_ recorder: LoggedFile.Recorder? = nil) -> StorageOptions {
         var options = LoggedFile.options(blocks: 64, recorder: recorder)
         options.log?.pagesOnDemand = true
         return options
     }
 
     /// Sets a number in a commit that has no pages.
-    private static func acknowledge(_ file: StorageFile, _ index: Int, _ value: UInt64) throws -> Bool {
+    static func acknowledge(_ file: StorageFile, _ index: Int, _ value: UInt64) throws -> Bool {
         let transaction = try file.beginWrite(joining: true)
         let change = LoggedFile.Change(values: [(index, value)])
         try change.apply(to: transaction)
@@ -32,7 +32,7 @@ struct OwedPagesTests {
     }
 
     /// The numbers behind the first commit and so many that have no pages.
-    private static func model(_ count: Int, more: [Int: UInt64] = [:]) -> [UInt64] {
+    static func model(_ count: Int, more: [Int: UInt64] = [:]) -> [UInt64] {
         var model = [UInt64](repeating: 0, count: PageArray.count)
         model[0] = 1
         for index in 0..<count { model[index + 1] = UInt64(100 + index) }
@@ -40,13 +40,13 @@ struct OwedPagesTests {
         return model
     }
 
-    private static func begin(_ file: StorageFile) throws {
+    static func begin(_ file: StorageFile) throws {
         try file.lockForWriting()
         let change = LoggedFile.Change(creates: true, values: [(0, 1)])
         try file.publish([LoggedFile.prepare(change, in: file)])
     }
 
-    private static func acknowledge(_ count: Int, in file: StorageFile) throws -> Bool {
+    static func acknowledge(_ count: Int, in file: StorageFile) throws -> Bool {
         try (0..<count).allSatisfy { try acknowledge(file, $0 + 1, UInt64(100 + $0)) }
     }
 
@@ -189,7 +189,7 @@ struct OwedPagesTests {
 
     @Test("Rule 29: one that is killed at any call while it takes over leaves that to the next one")
     func killedTakingOver() throws {
-        var (killed, goneOn) = (0, 0)
+        var (killed, goneOn, published) = (0, 0, 0)
         for call in 0..<24 {
             let path = folder.path("taken-\(call).realm")
             let logger = try ForkedProcess { parent in
@@ -228,6 +228,11 @@ struct OwedPagesTests {
                 let end = taker.end()
                 #expect(end == 0 || end == SIGKILL)
                 if end == SIGKILL { killed += 1 }
+                // Everything may be in the file, and the image before it still there: then it is read without anybody who writes.
+                if let lock = file.lock, let image = lock.image, lock.newestVersion > image.header.version {
+                    #expect(try LoggedFile.values(of: Self.openBeside(path, forReading: true)).values == Self.model(5))
+                    published += 1
+                }
                 // A power cut then.
                 #expect(try LoggedFile.valuesOfCopy(of: path, in: folder) == Self.model(5))
                 try file.lockForWriting()
@@ -247,6 +252,23 @@ struct OwedPagesTests {
         }
         #expect(killed > 5)
         #expect(goneOn > 5)
+        #expect(published > 0)
+    }
+
+    /// Opens a file as another process does, which waits for nobody.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - forReading: Whether for reading only, and without anything that could apply a log.
+    /// - Returns: An instance of its own.
+    static func openBeside(_ path: String, forReading: Bool = false) throws -> StorageFile {
+        var options = options()
+        options.owedPagesWait = .zero
+        options.isReadOnly = true
+        options.recovery = forReading ? nil : options.log
+        options.log = nil
+        let data = try StorageFile.openData(path: path, options: options)
+        return try StorageFile.openUnshared(data: data, path: path, options: options)
     }
 
     @Test("Whoever opens the file beside them waits for their pages, and until its patience ends")

@@ -42,10 +42,12 @@ final class ObservationHub: Sendable {
     var newestVersion: UInt64 { file.newestVersion }
 
     /// A view of the newest durable version.
-    func newest() throws(StorageError) -> FixedView {
-        try file.makeOwedPages()
+    ///
+    /// - Parameter asksForPages: Whether pages are made first of what was acknowledged without.
+    func newest(askingForPages asksForPages: Bool = true) throws(StorageError) -> FixedView {
+        if asksForPages { try file.makeOwedPages() }
         if let view = knownView(of: file.newestVersion) { return view }
-        return try view(of: file.beginRead())
+        return try view(of: file.beginRead(askingForPages: asksForPages))
     }
 
     /// A view of a version.

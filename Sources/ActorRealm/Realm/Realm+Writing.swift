@@ -225,6 +225,8 @@ extension RealmCore {
         let leftOut = skip(prepared, for: tokens)
         let result = coordinator.writes.commitBlocking(prepared, ending: turn, leavingOut: leftOut, at: commitGate)
         if case .failure = result { takeBackSkip(of: leftOut, for: tokens) }
+        // What the realm had acknowledged without pages was in it, or before it: nothing comes between here.
+        if case .success = result { owedPages = nil }
         try complete(result)
         tellBlocks()
     }

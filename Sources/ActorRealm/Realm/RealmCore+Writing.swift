@@ -137,7 +137,8 @@ extension RealmCore {
     ///
     /// - Returns: What is to be published, and the turn to be ended with it; nil where the commit is done.
     func prepareOrAcknowledge() throws -> (PreparedCommit, WriteScheduler.Ticket)? {
-        guard coordinator.leavesPages, let turn = ticket, !signals.isFollowed,
+        // A forked child gets its error where the transaction is sealed.
+        guard coordinator.leavesPages, coordinator.file.isOfThisProcess, let turn = ticket, !signals.isFollowed,
             coordinator.isUsedByOneRealm, coordinator.writes.mayOwePages(turn)
         else { return try prepareCommit() }
         exclusiveTask = 0
@@ -150,8 +151,12 @@ extension RealmCore {
             ticket = nil
             owedPages = coordinator.writes.acknowledge(group, ending: turn)
             hideIfBehind()
-            // Whoever has come meanwhile may have found the version before.
-            if !isDurable || unseen != nil || !coordinator.isUsedByOneRealm { try catchUp() }
+            if !isDurable {
+                try catchUp()
+            } else if unseen != nil || !coordinator.isUsedByOneRealm {
+                // Whoever has come meanwhile may have found the version before. What this has written is there whatever becomes of its pages.
+                catchUpOrReport()
+            }
             return nil
         } catch {
             cancelTransaction()
@@ -311,11 +316,7 @@ extension RealmCore {
 
     /// Takes the result of the realm's own commit: moves to the new version, or throws.
     func complete(_ result: WriteScheduler.CommitResult) throws {
-        if case .success = result {
-            coordinator.space.warnOfStalledReader(logger)
-            // It is older than this commit.
-            owedPages = nil
-        }
+        if case .success = result { coordinator.space.warnOfStalledReader(logger) }
         try moved(behind: result, asWriter: true)
     }
 

@@ -386,6 +386,8 @@ final class RealmCore {
 
     private func didMove() {
         frozenRealm = nil
+        // It would hold the version that they were made in.
+        if let made = owedPages?.version, made <= model.snapshot.version { owedPages = nil }
         signals.raise()
     }
 
@@ -427,6 +429,7 @@ final class RealmCore {
         self.lifecycle = lifecycle
         frozenRealm = nil
         unseen = nil
+        owedPages = nil
         if lifecycle == .closed { signals.end() } else { signals.raise() }
         // A frozen realm may be read by other threads just now: what it holds stays until the last of it is let go of.
         if isFrozen { return }

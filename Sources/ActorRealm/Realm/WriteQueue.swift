@@ -471,9 +471,9 @@ struct WriteQueue<Isolation: Hashable> {
         return letGoOfKept()
     }
 
-    /// Gives the lock back if it is only kept.
+    /// Gives the lock back if it is only kept, and nothing needs it: no other process has it before pages are made that are owed.
     mutating func letGoOfKept() -> Actions {
-        guard case .kept = lock else { return Actions() }
+        guard case .kept = lock, !isFlushing, preparedCount == 0, joinedCount == 0 else { return Actions() }
         lock = .free
         return Actions(lock: .release)
     }

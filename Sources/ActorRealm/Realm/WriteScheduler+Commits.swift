@@ -108,7 +108,8 @@ extension WriteScheduler {
 
     /// Makes the pages of commits that were acknowledged without, or waits for whoever makes them or has the turn.
     ///
-    /// Nothing where the caller has the turn itself, in the block of a write.
+    /// Nothing where the caller has the turn itself, in the block of a write; and on the thread that makes them where they are about to be made
+    /// there: the lock stays until they are.
     func makePages() {
         guard file.isOfThisProcess else { return }
         let (actions, pages, holder) = state.withLock { state -> (Queue.Actions, BaseFlush?, RealmIsolation?) in
@@ -122,6 +123,7 @@ extension WriteScheduler {
         }
         perform(actions)
         if actions.flush == .caller { flush() } else if let holder, holder.isCurrent { return }
+        if ioThread.isHere { return }
         _ = pages?.waitOnPool()
     }
 

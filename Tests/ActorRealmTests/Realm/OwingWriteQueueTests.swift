@@ -115,6 +115,20 @@ struct OwingWriteQueueTests {
         #expect(queue.flushFinished(at: 504) == Actions(lock: .keep))
     }
 
+    @Test("The lock is not let go of while they are owed, nor for who ends the file")
+    func letGoOf() {
+        var queue = owing()
+        #expect(queue.letGoOfKept() == Actions())
+        #expect(queue.endKeeping() == Actions())
+        #expect(queue.holdsLock)
+        // Nobody else makes them.
+        #expect(queue.keepEnded(at: 10) == Actions(flush: .ioThread))
+        #expect(queue.letGoOfKept() == Actions())
+        _ = queue.sealFinished(at: 11)
+        #expect(queue.takeAllPrepared() == 1)
+        #expect(queue.flushFinished(at: 12) == Actions(lock: .release))
+    }
+
     @Test("Beside a writer that has its turn they are made when that ends")
     func askedBesideWriter() {
         var queue = owing()

@@ -391,13 +391,14 @@ extension StorageFile {
     /// That one may hold, on the disk, a header whose commit failed, and whose pages are about to be used.
     static func settleBeforeReplay(
         _ result: inout HeaderRecovery.Result,
-        in data: any StorageDevice
+        in data: any StorageDevice,
+        flushing flush: () throws(StorageError) -> Void
     ) throws(StorageError) {
         try result.header.write(toSlot: result.slot, of: data)
-        try data.synchronize()
+        try flush()
         result.header.sequence = max(result.header.sequence, result.sequence) + 1
         try result.header.write(toSlot: 1 - result.slot, of: data)
-        try data.synchronize()
+        try flush()
     }
 
     /// Applies what a log holds as one transaction, closes the header, and removes the log.

@@ -91,7 +91,7 @@ extension StorageFile {
                     let found = try findLog(of: result.header, options, path)
                     if case .replay(let reader) = found {
                         unread = UnreadLog(reader: reader, past: past.log)
-                        try settleBeforeReplay(&result, in: data)
+                        try settleBeforeReplay(&result, in: data, flushing: data.synchronize)
                     } else {
                         if case .remove = found { try settleBeforeRemoval(of: result, in: data) }
                         // Without durability, too: others may have been told that the version before is durable, and whoever joins takes this

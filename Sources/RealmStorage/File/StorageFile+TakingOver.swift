@@ -90,8 +90,9 @@ extension StorageFile {
         settled.sequence = StorageFile.newestSequence(in: reservation)
         settled.header.sequence = max(settled.header.sequence, settled.sequence) + 1
         do throws(StorageError) {
-            // What stands in the other slot may be a header of pages that are used again now.
-            try StorageFile.settleBeforeReplay(&settled, in: data)
+            // What stands in the other slot may be a header of pages that are used again now. Each flush is noted: where one fails and this process
+            // dies of it, the next taker would write over the only slot that is whole on the disk.
+            try StorageFile.settleBeforeReplay(&settled, in: data, flushing: synchronizePages)
         } catch {
             stopWriting(after: error)
             throw error

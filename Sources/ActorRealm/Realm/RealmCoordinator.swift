@@ -250,7 +250,7 @@ final class RealmCoordinator: Sendable {
             if isLasting { state.cores[key] = registration } else { state.passing[key] = registration }
         }
         // What was committed since the core took hold of its version was told to those that were known then.
-        if isLasting, file.newestVersion > core.version { registration.postRefresh() }
+        if isLasting, core.model.snapshot.isBehind(file.newestVersion) { registration.postRefresh() }
     }
 
     /// Forgets the cores that are gone.

@@ -333,9 +333,10 @@ final class RealmCore {
     @discardableResult
     func advanceToNewest(asWriter isWriter: Bool = false) throws(StorageError) -> Bool {
         guard !isFrozen, lifecycle == .open, !isHeldByTransaction, outdatedReason == nil,
-            coordinator.file.newestVersion > model.snapshot.version
+            model.snapshot.isBehind(coordinator.file.newestVersion)
         else { return false }
         try setForeignTransactionAside()
+        let before = version
         do throws(StorageError) {
             try advance(to: coordinator.file.beginRead(from: origin, asWriter: isWriter))
         } catch {
@@ -343,7 +344,8 @@ final class RealmCore {
             if outdatedReason != nil { return false }
             throw error
         }
-        return true
+        // What it read in memory is the same in the file.
+        return version > before
     }
 
     /// Moves to the newest durable version, or, where that cannot be had, to one that the caller has written or seen: what was

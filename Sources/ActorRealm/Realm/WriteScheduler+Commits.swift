@@ -110,21 +110,35 @@ extension WriteScheduler {
     ///
     /// Nothing where the caller has the turn itself, in the block of a write; and on the thread that makes them where they are about to be made
     /// there: the lock stays until they are.
-    func makePages() {
+    ///
+    /// - Parameter doesWithout: Asked where a block is open that stands on them: whether the caller need not wait for its end. The block may
+    ///   wait for the caller.
+    func makePages(unless doesWithout: () -> Bool = { false }) {
         guard file.isOfThisProcess else { return }
-        let (actions, pages, holder) = state.withLock { state -> (Queue.Actions, BaseFlush?, RealmIsolation?) in
+        let (actions, pages, writer) = state.withLock { state -> (Queue.Actions, BaseFlush?, OpenWriter?) in
             look(&state)
             guard state.queue.owesPages else {
                 // Those that are on their way may be it.
                 return (Queue.Actions(), state.flushUnderWay(), nil)
             }
             let pages = state.flushOfJoined()
-            return (released(state.queue.askForPages(at: now)), pages, state.holder)
+            let actions = released(state.queue.askForPages(at: now))
+            let writer = state.queue.runningTicket.map { _ in OpenWriter(isolation: state.holder) }
+            return (actions, pages, writer)
         }
         perform(actions)
-        if actions.flush == .caller { flush() } else if let holder, holder.isCurrent { return }
+        if actions.flush == .caller {
+            flush()
+        } else if let writer, doesWithout() || writer.isolation?.isCurrent == true {
+            return
+        }
         if ioThread.isHere { return }
         _ = pages?.waitOnPool()
+    }
+
+    /// Whoever has the turn, and its isolation where a transaction is open.
+    private struct OpenWriter {
+        let isolation: RealmIsolation?
     }
 
     /// Blocks the calling thread, whose turn it is, until every earlier commit is durable or has failed.
@@ -228,7 +242,7 @@ extension WriteScheduler {
         let leftOut = batch.first?.leftOut
         let result: CommitResult
         do {
-            if let leftOut { leftOut.willPublish(after: try? file.beginRead(askingForPages: false)) }
+            if let leftOut { leftOut.willPublish(after: try? file.beginRead(asking: .published)) }
             let published = try file.publish(batch.map(\.commit), pinning: true)
             if let leftOut { leftOut.didPublish(published) }
             result = .success(published)

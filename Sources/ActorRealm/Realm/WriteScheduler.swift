@@ -152,7 +152,7 @@ final class WriteScheduler: Sendable {
         self.report = report
         if file.leavesPages {
             let scheduler = WeakReference(self)
-            file.pageMaker.attach { scheduler.object?.makePages() }
+            file.pageMaker.attach { scheduler.object?.makePages(unless: $0) }
         }
     }
 

@@ -78,15 +78,9 @@ struct PublishingPlan {
         neededByteCount = Int(last.pageCount) * pageByteCount
         isBulk = commits.contains(where: \.hasSpilled) || neededByteCount - byteCount > bulkByteCount
         var header = published
-        header.version = last.version
+        header.lead(to: last)
         header.sequence = published.sequence + 1
-        header.numbers = last.numbers
         header.confirmedVersion = published.version
-        header.catalog = last.catalog
-        header.spaceSegment = last.spaceSegment
-        header.records = last.records
-        header.oldestLogVersion = last.oldestLogVersion
-        header.pageCount = UInt64(last.pageCount)
         var extents: [Extent] = []
         switch way {
         case .oneFlush:

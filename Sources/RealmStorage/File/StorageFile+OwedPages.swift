@@ -4,22 +4,51 @@ import Synchronization
 ///
 /// Such commits are the members of one group that is not sealed. Sealing and publishing it makes the pages of all of them. It is there only
 /// while this process has the write lock and is alone with the file, and nothing else is on its way to the disk. Every reader of the newest
-/// version has the pages made first, in ``beginRead(from:asWriter:askingForPages:)``.
+/// version has the pages made first, in ``beginRead(from:asWriter:asking:)``.
 extension StorageFile {
     /// Whether commits may be left without pages at all.
     package var leavesPages: Bool { options.log?.pagesOnDemand == true && keepsLog }
 
+    /// What a reader of the newest version asks for where pages are owed.
+    package enum PageDemand: Sendable {
+        /// All that was acknowledged: pages are made first, or, beside an open transaction, the version is made in memory.
+        case acknowledged
+        /// A version of the file: pages are made first, and beside an open transaction the version before is the newest.
+        case inFile
+        /// Nothing: the version that is published.
+        case published
+    }
+
     /// Has pages be made for whoever looks for the newest version.
     ///
-    /// - Throws: Why they cannot be made. Where the caller itself keeps others from it, in the block of a write, the version before stays the
-    ///   newest that can be read.
-    package func makeOwedPages() throws(StorageError) {
-        guard owesPages.load(ordering: .sequentiallyConsistent) else { return }
-        pageMaker.make()
+    /// - Returns: The newest version in memory, where an open transaction keeps its pages from being made.
+    /// - Throws: Why they cannot be made.
+    package func makeOwedPages(from origin: ReaderOrigin? = nil) throws(StorageError) -> Snapshot? {
+        try makeOwedPages(for: .acknowledged).map { Snapshot(of: $0, origin: origin) }
+    }
+
+    /// The same for a reader that may ask for less.
+    ///
+    /// Where the version cannot be made in memory, it waits for the end of the transaction, unless that is the caller's own.
+    func makeOwedPages(for demand: PageDemand) throws(StorageError) -> ReplayedVersion? {
+        if demand == .published { return nil }
+        guard owesPages.load(ordering: .sequentiallyConsistent) else { return nil }
+        var replayed: ReplayedVersion?
+        pageMaker.make {
+            if demand == .acknowledged { replayed = replayOwedRecords() }
+            return demand == .inFile || replayed != nil
+        }
+        if let replayed { return replayed }
         guard owesPages.load(ordering: .sequentiallyConsistent), let stopped = state.withLock({ $0.stopped }) else {
-            return
+            return nil
         }
         throw stopped
+    }
+
+    /// Makes the newest acknowledged version in memory; nil where it cannot be made, or has pages by now.
+    private func replayOwedRecords() -> ReplayedVersion? {
+        guard let log = options.log, let base = try? beginRead(asking: .published) else { return nil }
+        return try? owed.replayed(over: base, log)
     }
 
     /// Whether anybody of another process reads the file, or may do so in a moment.
@@ -45,7 +74,8 @@ extension StorageFile {
             guard let openLog, let lock, lock.logState == .open, writer.withLock({ $0.prepared.isEmpty }),
                 state.withLock({ $0.stopped == nil && !$0.published.isFormer }), isCheckpointFarOff(openLog)
             else { return false }
-            return openLog.hasRoom(forContents: CollectionOfOne(byteCount)) && hasSpace(forPagesOf: group, and: byteCount, space)
+            return openLog.hasRoom(forContents: CollectionOfOne(byteCount))
+                && hasSpace(forPagesOf: group, and: byteCount, space)
         }
     }
 
@@ -111,6 +141,8 @@ extension StorageFile {
                 stopWriting(after: error)
                 throw error
             }
+            // Whoever finds that pages are owed finds what they are made of.
+            owed.append(entry)
             owesPages.store(true, ordering: .sequentiallyConsistent)
             lock.note(durable: openLog.durable, of: openLog.header.log)
             return true

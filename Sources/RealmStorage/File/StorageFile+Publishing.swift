@@ -93,7 +93,10 @@ extension StorageFile {
         // would have the log be durable up to a place that it does not reach from the version before.
         goOnInLog(behindPagesOf: plan)
         lock.publish(last.version)
-        if plan.hasAcknowledged { owesPages.store(false, ordering: .sequentiallyConsistent) }
+        if plan.hasAcknowledged {
+            owesPages.store(false, ordering: .sequentiallyConsistent)
+            owed.removeAll()
+        }
         if plan.flushesHeader { confirm(plan.header, inSlot: slot) }
         goOnInLog(behind: plan)
         checkLogIfAsked()

@@ -62,6 +62,8 @@ package final class StorageFile: Sendable {
     let mayFollowLog = Atomic<Bool>(false)
     /// Whether commits were acknowledged whose pages are not made yet: the newest version that can be read is an older one.
     let owesPages = Atomic<Bool>(false)
+    /// Their records.
+    let owed = OwedRecords()
     /// Has their pages made.
     package let pageMaker = PageMaker()
     /// Held while the file is made longer, or written to where it has become longer.
@@ -244,16 +246,16 @@ package final class StorageFile: Sendable {
     /// - Parameters:
     ///   - origin: Where the reader was opened.
     ///   - isWriter: Whether it has just written, and was counted by ``countWriter(_:)`` before: then there is an entry for it.
-    ///   - asksForPages: Whether pages are made first of what was acknowledged without; whoever makes them does not ask for them.
+    ///   - demand: What becomes of what was acknowledged without pages; whoever makes them asks for nothing.
     /// - Returns: The version, pinned.
     /// - Throws: `StorageError`; `limit` when this process reads too many versions.
     package func beginRead(
         from origin: ReaderOrigin? = nil,
         asWriter isWriter: Bool = false,
-        askingForPages asksForPages: Bool = true
+        asking demand: PageDemand = .acknowledged
     ) throws(StorageError) -> Snapshot {
         try checkProcess()
-        if asksForPages { try makeOwedPages() }
+        if let replayed = try makeOwedPages(for: demand) { return Snapshot(of: replayed, origin: origin) }
         while true {
             let newest = lock?.newestVersion ?? 0
             let result = state.withLock { (state) -> Result<FileHeader?, StorageError> in
@@ -296,6 +298,7 @@ package final class StorageFile: Sendable {
 
     /// Pins the version of a snapshot once more, for a reader that may say where it was opened.
     package func beginRead(at snapshot: Snapshot, from origin: ReaderOrigin? = nil) -> Snapshot {
+        if let replayed = snapshot.replayed { return Snapshot(of: replayed, origin: origin) }
         let isPinned = state.withLock { addPin(at: snapshot.version, from: origin, &$0) }
         precondition(isPinned, "A snapshot pins its version as long as it lives.")
         return Snapshot(file: self, header: snapshot.header, view: view, origin: origin)

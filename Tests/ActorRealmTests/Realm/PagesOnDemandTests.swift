@@ -113,7 +113,9 @@ struct PagesOnDemandTests {
                     let tally = try #require(realm.object(ofType: Tally.self, forPrimaryKey: "a"))
                     #expect(tally.count == round)
                     tally.count += 1
-                    if round == 10, let other = realm.object(ofType: Tally.self, forPrimaryKey: "b") { realm.delete(other) }
+                    if round == 10, let other = realm.object(ofType: Tally.self, forPrimaryKey: "b") {
+                        realm.delete(other)
+                    }
                 }
                 if owes(realm) { owing += 1 }
             }
@@ -174,33 +176,9 @@ struct PagesOnDemandTests {
         }
     }
 
-    @Test("Whoever opens the file while a block is open that stands on what has no pages waits for its end")
-    func besideBlock() throws {
-        try withOwing { realm in
-            let found = Journal<String>()
-            let group = DispatchGroup()
-            let configuration = configuration()
-            try realm.write {
-                _ = realm.create(Tally.self, value: ["name": "d"])
-                DispatchQueue(label: "other").async(group: group) {
-                    do {
-                        try withNewRealm(configuration) { second in
-                            defer { second.close() }
-                            for name in names(second) { found.add(name) }
-                        }
-                    } catch {
-                        Issue.record(error)
-                    }
-                }
-                // Some time for it.
-                Thread.sleep(forTimeInterval: 0.2)
-            }
-            group.wait()
-            #expect(found.entries == ["a", "b", "c", "d"])
-        }
+    enum Reading: CaseIterable {
+        case observe, freeze, reference, copy, verify, versions, asyncObject, refresh, invalidate
     }
-
-    enum Reading: CaseIterable { case observe, freeze, reference, copy, verify, versions, asyncObject, refresh, invalidate }
 
     @Test("Everything that reads the newest version has the pages made", arguments: Reading.allCases)
     func readings(_ reading: Reading) throws {

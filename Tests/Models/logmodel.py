@@ -17,10 +17,11 @@ blocks) to what is possible, a flush that succeeds leaves the cached value only,
 leaves everything possible (the kernel drops what it could not write and says so once, to the caller alone). A power cut picks a
 possible value for each location by itself. Killing a process leaves the cache and the shared memory alone.
 
-Stretches: a process that keeps the write lock acknowledges versions by their records alone (kinds late, lunfl, lgroup). Each has its own
+Stretches: a process that keeps the write lock acknowledges versions by their records alone (kinds late, lunfl, lgroup, lbatch). Each has its own
 number. A maker, beside whatever block is open, makes the pages of the newest acknowledged one and publishes it; the numbers between have
 no pages and are skipped. A record cannot name the version that its pages will have: when it is appended, nobody knows where the next
-making begins, and one may be published beside a record that is on its way. Groups stay groups: several records, one number, one flush.
+making begins, and one may be published beside a record that is on its way. Groups stay groups: several records, one number, one flush. The kind
+lbatch is what the engine does: several records, each with a number of its own, one flush behind all of them, and then all are acknowledged.
 
 Notes (kind note): behind a flush that no commit follows, and behind the header of a page commit, a frame says up to where the log is durable. It stands
 where the next record goes, which takes its place, is not flushed, and is no record: who reads the log ends there. Its number is NOTE.
@@ -50,7 +51,8 @@ Bud = namedtuple('Bud', 'commits ckpts kills cuts fails opens closes readers ro 
 Proc = namedtuple('Proc', 'st W K R O M A S')   # S: what the beginning of a slice has seen (one variant)
 
 CLOSED = Proc(0, None, None, None, None, None, None, None)
-LATE = ('late', 'lunfl', 'lgroup', 'lsync')      # commits whose pages are made later; the write lock is kept behind them
+LATE = ('late', 'lunfl', 'lgroup', 'lbatch', 'lsync')      # commits whose pages are made later; the write lock is kept behind them
+GROUPS = ('group', 'lgroup', 'lbatch')      # two commits, one flush
 NO_COMMITS = ('take', 'over', 'back', 'note', 'own')     # kinds of other steps, and of forms
 EMPTY = (None, frozenset([None]), False)
 
@@ -627,7 +629,7 @@ def writer(s, n, p, who, add, kinds):
             for kind in kinds:
                 if kind in NO_COMMITS or kind != 'sync' and not b.commits or 'own' in kinds and x.own != n:
                     continue
-                if kind in ('group', 'lgroup') and b.commits < 2:
+                if kind in GROUPS and b.commits < 2:
                     continue
                 if kind == 'sync':
                     if x.dur < x.pub.lsn:
@@ -997,7 +999,7 @@ HANDS = {'handed_over_unpublished', 'handed_over_and_rolled'}
 
 
 def choices(s, kind):
-    if kind in ('group', 'lgroup'):
+    if kind in GROUPS:
         return [(s.ncid, s.ncid + 1)]
     return [(s.ncid,), (s.ncid + 1,)] if s.bud.commits < 3 else [(s.ncid,)]
 
@@ -1011,7 +1013,7 @@ def in_slice(s, n, who, kinds, add):
             img = acknowledged(s)
             if x.dur < img.lsn:
                 add('%s begins to flush the log' % who, sp(s, n, W=('s1', 'lsync', img, ())))
-        elif kind not in NO_COMMITS and s.bud.commits >= (2 if kind in ('group', 'lgroup') else 1):
+        elif kind not in NO_COMMITS and s.bud.commits >= (2 if kind in GROUPS else 1):
             if kind in LATE or whole or kind == 'page' and 'page_commit_on_published' in V:
                 for cids in choices(s, kind):
                     begin(s, n, who, kind, cids, add)
@@ -1099,16 +1101,17 @@ def begin(s, n, who, kind, cids, add, base=None):
     frames, hist = [], base.hist
     for k, c in enumerate(cids):
         hist += (c,)
-        frames.append(Frm(x.log, lsn, new, k, k == len(cids) - 1, chain, c, False, hist, max(x.dur, x.C.lsn)))
+        place = (new + k, 0, True) if kind == 'lbatch' else (new, k, k == len(cids) - 1)
+        frames.append(Frm(x.log, lsn, *place, chain, c, False, hist, max(x.dur, x.C.lsn)))
         lsn, chain = lsn + 1, c
-    img = img._replace(lsn=lsn, chain=chain)
+    img = img._replace(ver=frames[-1].ver, lsn=lsn, chain=chain)
     if kind in ('unfl', 'lunfl'):
         t = t._replace(soft=t.soft | set(cids))
     if 'header_per_commit' in V:
         t = write_header(t, 1 - x.cslot, Hdr(next_seq(s), False, x.log, img, ()))
     add('%s begins %s v%d (commits %s)' % (who, {'rec': 'a record commit', 'group': 'a group of two',
         'unfl': 'an unflushed commit', 'lazy': 'a commit without pages', 'late': 'a block without pages', 'lunfl': 'an unflushed block without pages',
-        'lgroup': 'a group of two without pages'}[kind], new, cids), sp(t, n, W=('open' if kind in LATE else 'append', kind, img, tuple(frames))))
+        'lgroup': 'a group of two without pages', 'lbatch': 'two versions without pages and one flush'}[kind], new, cids), sp(t, n, W=('open' if kind in LATE else 'append', kind, img, tuple(frames))))
 
 
 def rewrite(s, more):
@@ -1519,6 +1522,11 @@ CONFIGS = {
     'stretches without pages, the log ended by another process': (B(commits=2, ckpts=1, kills=2, opens=3), ('late', 'take'), 9),
     'stretches without pages, closing and opening': (B(commits=3, kills=1, closes=2, opens=3), ('late',), 8),
     'stretches without pages, the log goes round': (B(commits=6, ckpts=3, opens=1), ('late',), 7),
+    'batches without pages, kills': (B(commits=3, kills=2, opens=3), ('late', 'lbatch', 'back'), 9),
+    'batches without pages, a power cut': (B(commits=3, cuts=1, opens=2), ('late', 'lbatch'), 9),
+    'batches without pages, a flush fails, a kill': (B(commits=3, kills=1, fails=1, opens=2), ('late', 'lbatch'), 9),
+    'batches without pages, a reader and a checkpoint': (B(commits=3, ckpts=1, readers=1), ('late', 'lbatch'), 9),
+    'batches without pages taken over, kills': (B(commits=2, kills=2, opens=3), ('lbatch', 'over', 'own'), 9),
     'stretches taken over, kills': (B(commits=1, kills=3, opens=4), ('late', 'over', 'own'), 9),
     'stretches taken over, a reader and kills': (B(commits=2, kills=2, opens=3, readers=1), ('late', 'over', 'own'), 9),
     'stretches taken over, a checkpoint, kills': (B(commits=2, ckpts=1, kills=2, opens=3), ('late', 'over', 'own'), 9),
@@ -1652,7 +1660,7 @@ def main(args):
     if args and args[0] == 'walk':
         seed = int(args[2]) if len(args) > 2 else int(time.time())
         big = (B(commits=14, ckpts=6, kills=3, cuts=2, fails=1, opens=9, closes=2, readers=3, ro=1, plain=2),
-               ALL + ('lazy', 'sync', 'late', 'lunfl', 'lgroup', 'back', 'note'), (7, 9, 11))
+               ALL + ('lazy', 'sync', 'late', 'lunfl', 'lgroup', 'lbatch', 'back', 'note'), (7, 9, 11))
         w, n, deep, e, trace = walk(big, float(args[1]), seed)
         print('seed %d: %d walks, %d steps, longest %d: %s' % (seed, w, n, deep, e or 'no violation'))
         if e:

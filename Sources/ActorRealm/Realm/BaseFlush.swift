@@ -82,6 +82,9 @@ final class BaseFlush: Sendable {
         if let known { waiter.receive(known) }
     }
 
+    /// How it ended; nil where it has not.
+    var result: WriteScheduler.CommitResult? { state.withLock { $0.result } }
+
     /// The version that it has made durable, which it holds; nil where it has not ended, is lost, or holds none.
     var version: UInt64? {
         if case .success(let durable) = state.withLock({ $0.result }) { return durable?.version }

@@ -141,7 +141,8 @@ extension RealmCore {
 
     /// Traps where asynchronous writes of callback form are impossible.
     fileprivate func requireCallbackWrites() {
-        checkAccess()
+        // That would have the pages made on which the write may build; what it looks for is looked for below.
+        if owedPages == nil { checkAccess() }
         do {
             try checkWritable()
         } catch {
@@ -193,6 +194,13 @@ extension RealmCore {
             } catch {
                 cancelTransaction()
                 throw error
+            }
+            // A write whose block this is would not move to what has no pages.
+            if tokens.isEmpty, !callbackWrites.isCollecting, let commit = try joinOwing() {
+                coordinator.writes.commitRecorded(commit.record, of: commit.group, ending: commit.turn) { pages in
+                    .callback { completion.end($0, owing: pages) }
+                }
+                return completion.id
             }
             let (prepared, turn) = try prepareCommit()
             let leftOut = skip(prepared, for: tokens)

@@ -123,72 +123,13 @@ extension RealmCore {
         }
     }
 
-    private func sealCommit() throws -> PreparedCommit {
+    func sealCommit() throws -> PreparedCommit {
         let prepared = try model.prepareCommit()
         try model.endTransaction()
         ticket = nil
         hideIfBehind()
         showUnseen()
         return prepared
-    }
-
-    /// Ends the transaction as ``prepareCommit()`` does, or, where the realm is alone with its file, by its record: the commit is durable
-    /// then, and its pages are made when somebody asks for them.
-    ///
-    /// - Returns: What is to be published, and the turn to be ended with it; nil where the commit is done.
-    func prepareOrAcknowledge() throws -> (PreparedCommit, WriteScheduler.Ticket)? {
-        // A forked child gets its error where the transaction is sealed.
-        guard coordinator.leavesPages, coordinator.file.isOfThisProcess, let turn = ticket, !signals.isFollowed,
-            coordinator.isUsedByOneRealm, coordinator.writes.mayOwePages(turn)
-        else { return try prepareCommit() }
-        exclusiveTask = 0
-        do {
-            try model.resume()
-            try throwWriteFailure()
-            try model.keepRecord(coordinator.recordHeading)
-            guard model.mayOwePages else { return (try sealCommit(), turn) }
-            let (group, isDurable) = try model.acknowledge()
-            ticket = nil
-            owedPages = coordinator.writes.acknowledge(group, ending: turn)
-            hideIfBehind()
-            if !isDurable {
-                try catchUp()
-            } else if unseen != nil || !coordinator.isUsedByOneRealm {
-                // Whoever has come meanwhile may have found the version before. What this has written is there whatever becomes of its pages.
-                catchUpOrReport()
-            }
-            return nil
-        } catch {
-            cancelTransaction()
-            throw Realm.Error.wrap(error, path: coordinator.path)
-        }
-    }
-
-    /// Has the next access of the realm move behind what it has acknowledged without pages.
-    private func hideIfBehind() {
-        if owedPages != nil { place.pointee = .nowhere }
-    }
-
-    /// Has the pages made of what the realm has acknowledged without, and moves there.
-    ///
-    /// - Throws: Why they cannot be made: writing has stopped then, and the log has what was acknowledged.
-    func catchUp() throws(Realm.Error) {
-        // In a forked child nobody makes them.
-        guard let pages = owedPages, !model.isInTransaction, coordinator.file.isOfThisProcess else { return }
-        owedPages = nil
-        coordinator.writes.makePages()
-        var result = pages.waitOnPool()
-        if case .failure = result, let stopped = coordinator.file.reasonOfStop { result = .failure(stopped) }
-        try moved(behind: result, asWriter: true)
-    }
-
-    /// The same where nothing can be thrown: the realm stays at the version before.
-    func catchUpOrReport() {
-        do {
-            try catchUp()
-        } catch {
-            report(error, "The pages of commits that were acknowledged cannot be made; the log of the realm has them.")
-        }
     }
 
     /// Leaves the transaction to be sealed together with later ones, as ``prepareCommit()`` otherwise.
@@ -224,7 +165,11 @@ extension RealmCore {
         forgetWriteFailure()
         guard let turn = ticket else { return }
         ticket = nil
-        noteBase(coordinator.writes.finish(turn, group: group))
+        let owed = coordinator.leavesPages ? group.flatMap(coordinator.writes.pages(owedBy:)) : nil
+        let base = coordinator.writes.finish(turn, group: group)
+        noteBase(base)
+        // It saw what is acknowledged, whose writers may not have gone on yet.
+        if base == nil, let owed { owe(owed) }
         followBehindTransaction()
     }
 
@@ -239,7 +184,7 @@ extension RealmCore {
     ///
     /// - Returns: whether there was any.
     @discardableResult
-    private func showUnseen() -> Bool {
+    func showUnseen() -> Bool {
         guard unseen != nil, !model.isInTransaction else { return false }
         do {
             try advanceToNewest(orAtLeastTo: nil)

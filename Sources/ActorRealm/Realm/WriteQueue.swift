@@ -54,8 +54,10 @@ struct WriteQueue<Isolation: Hashable> {
         var grant: Ticket?
         /// This writer gets the error of the lock.
         var fail: Ticket?
-        /// Start flushing there: when ``isSealing`` seal and report ``sealFinished(at:)``; call ``takeForFlush(_:)``,
-        /// flush, and report ``flushFinished(at:)``.
+        /// Start flushing there.
+        ///
+        /// When ``isSealing`` seal and report ``sealFinished(at:)``; call ``takeForFlush(_:)``, flush, and report ``flushFinished(at:)``. When
+        /// ``isFlushingRecords`` call ``takeRecords()`` instead of both, and flush these.
         var flush: FlushPlace?
     }
 
@@ -97,6 +99,8 @@ struct WriteQueue<Isolation: Hashable> {
         case joined
         /// With a commit that is durable, and left without pages until somebody asks for them (``askForPages(at:)``), or the lock is given back.
         case acknowledged
+        /// With a commit that is durable once its record is, and is left without pages from then on.
+        case recorded
     }
 
     private enum Turn {
@@ -129,8 +133,12 @@ struct WriteQueue<Isolation: Hashable> {
     /// Commits that are not sealed yet.
     private(set) var joinedCount = 0
     private(set) var isFlushing = false
-    /// Whether those that joined are durable already, and owe nothing but their pages; they count as one.
+    /// Whether there are some that joined which owe nothing but their pages, once their records are durable; they count as one.
     private(set) var owesPages = false
+    /// Those of them whose records have not been taken for a flush.
+    private(set) var recordedCount = 0
+    /// Whether the flush that is under way is one of records alone.
+    private(set) var isFlushingRecords = false
     /// Whether somebody has asked for these.
     private var isAskedForPages = false
     /// Whether another process waits for the lock, so that it has to be yielded now and then.
@@ -186,11 +194,21 @@ struct WriteQueue<Isolation: Hashable> {
     /// Whether a writer may leave its commit without pages once it is durable: this process is alone with the file, has written just before and
     /// keeps the lock behind this, and nobody waits for anything.
     func mayOwePages(_ ticket: Ticket) -> Bool {
-        guard keepsLock, isBurst, !isAskedForPages, !isFlushing, preparedCount == 0, line.isEmpty,
+        isBurst && !isFlushing && line.isEmpty && mayOwePages(ticket, .synchronous)
+    }
+
+    /// The same for a writer that leaves its record to a flush that it waits for without blocking a thread, also behind one that is under way.
+    func mayLeaveRecord(_ ticket: Ticket) -> Bool { (isBurst || isFlushing) && mayOwePages(ticket, .asynchronous) }
+
+    private func mayOwePages(_ ticket: Ticket, _ kind: Kind) -> Bool {
+        guard keepsLock, !isAskedForPages, preparedCount == 0, joinedCount == (owesPages ? 1 : 0),
             case .running(let waiter) = turn
         else { return false }
-        return waiter.ticket == ticket && waiter.kind == .synchronous && (owesPages || joinedCount == 0)
+        return waiter.ticket == ticket && waiter.kind == kind
     }
+
+    /// Whether all records of those that owe their pages are durable.
+    var areRecordsDurable: Bool { recordedCount == 0 && !isFlushingRecords }
 
     /// Whether the lock may be kept while nobody wants it.
     private var keepsLock: Bool { isAlone && mayKeep && !isContended }
@@ -306,9 +324,10 @@ struct WriteQueue<Isolation: Hashable> {
         case .nothing: break
         case .prepared, .preparedBlocking, .preparedBrief: prepareJoined(and: 1)
         case .joined: joinedCount += 1
-        case .acknowledged:
+        case .acknowledged, .recorded:
             if !owesPages { joinedCount += 1 }
             owesPages = true
+            if ending == .recorded { recordedCount += 1 }
         }
         let isOwn = ending == .preparedBrief || kind == .synchronous && ending == .preparedBlocking
         let place = startFlushing(isOwn ? .caller : .ioThread)
@@ -317,15 +336,17 @@ struct WriteQueue<Isolation: Hashable> {
         return actions
     }
 
-    /// Somebody needs the pages of those that are acknowledged: the caller makes them, or whoever ends the turn that somebody has.
-    mutating func askForPages(at now: UInt64) -> Actions {
-        guard owesPages else { return Actions() }
-        isAskedForPages = true
-        guard startFlushing(.caller) != nil else { return Actions() }
+    /// Somebody needs the pages of those that are acknowledged: they are made at that place, or by whoever ends the turn that somebody has.
+    mutating func askForPages(_ place: FlushPlace = .caller, at now: UInt64) -> Actions {
+        wishForPages()
+        guard owesPages, startFlushing(place) != nil else { return Actions() }
         // It is needed until that is published.
         if case .kept = lock { lock = .held(since: now) }
-        return Actions(flush: .caller)
+        return Actions(flush: place)
     }
+
+    /// The same where the next flush is soon enough.
+    mutating func wishForPages() { if owesPages { isAskedForPages = true } }
 
     /// The same, where nobody waits for them.
     private mutating func makePages() -> Actions {
@@ -339,14 +360,15 @@ struct WriteQueue<Isolation: Hashable> {
         return Actions(flush: startFlushing(.ioThread))
     }
 
-    /// So many of the prepared commits and of those that joined are lost.
-    mutating func drop(prepared: Int, joined: Int) {
+    /// So many of the prepared commits, of those that joined and of those whose records wait are lost.
+    mutating func drop(prepared: Int, joined: Int, recorded: Int = 0) {
         precondition(
-            prepared <= preparedCount && joined <= joinedCount,
+            prepared <= preparedCount && joined <= joinedCount && recorded <= recordedCount,
             "The write queue lost count of its commits."
         )
         preparedCount -= prepared
         joinedCount -= joined
+        recordedCount -= recorded
         if joinedCount == 0 { pagesAreMade() }
     }
 
@@ -370,9 +392,21 @@ struct WriteQueue<Isolation: Hashable> {
         preparedCount -= count
     }
 
+    /// The flusher begins with all records that wait.
+    mutating func takeRecords() { recordedCount = 0 }
+
+    /// So many of these are to be sealed and published instead, with so many that stand on them and whose records wait; or have been sealed.
+    mutating func handBack(joined: Int, recorded: Int = 0, prepared: Int = 0) {
+        precondition(recorded <= recordedCount, "The write queue lost count of its commits.")
+        preparedCount += prepared
+        joinedCount += joined + recorded
+        recordedCount -= recorded
+    }
+
     /// A flush ended, well or not.
     mutating func flushFinished(at now: UInt64) -> Actions {
         isFlushing = false
+        isFlushingRecords = false
         let place = startFlushing(.ioThread)
         var actions = advance(at: now)
         actions.flush = place ?? actions.flush
@@ -380,18 +414,19 @@ struct WriteQueue<Isolation: Hashable> {
     }
 
     private mutating func prepareJoined(and count: Int) {
-        preparedCount += joinedCount + count
+        preparedCount += joinedCount + recordedCount + count
         joinedCount = 0
+        recordedCount = 0
         pagesAreMade()
     }
 
     /// Starts a flush when there is something to flush and none is on the way.
     ///
     /// What joined is sealed first; a chosen writer that has not started waits for that. While a writer is at work nothing
-    /// can be sealed: then the flush starts when it ends.
+    /// can be sealed: then the flush starts when it ends. Records need no sealing, unless something is flushed with which they may go.
     private mutating func startFlushing(_ place: FlushPlace) -> FlushPlace? {
         guard !isFlushing else { return nil }
-        if joinedCount > 0, !rests {
+        if joinedCount > 0, !rests || recordedCount > 0 && preparedCount > 0 {
             switch turn {
             case .none:
                 turn = .sealing
@@ -402,9 +437,10 @@ struct WriteQueue<Isolation: Hashable> {
                 break
             }
         }
-        guard preparedCount > 0 || isSealing else { return nil }
+        isFlushingRecords = preparedCount == 0 && !isSealing && recordedCount > 0
+        guard preparedCount > 0 || isSealing || isFlushingRecords else { return nil }
         isFlushing = true
-        return isSealing ? .ioThread : place
+        return isSealing || isFlushingRecords ? .ioThread : place
     }
 
     /// The inter-process lock was taken.

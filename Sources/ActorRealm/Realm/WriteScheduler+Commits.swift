@@ -72,73 +72,12 @@ extension WriteScheduler {
                 if file.hasLost(group: group) {
                     return (released(state.finish(ticket, .nothing, at: now)), true)
                 }
-                state.join(group) { $0.completions.append(completion) }
+                state.joinToBeSealed(group, completion)
                 return (released(state.finish(ticket, .joined, at: now)), false)
             }
             perform(actions)
             if isLost { completion.receive(.failure(file.lossOfGroup(group))) }
         }
-    }
-
-    /// Whether the writer whose turn it is may leave its commit without pages once it is durable.
-    func mayOwePages(_ ticket: Ticket) -> Bool {
-        state.withLock { state in
-            look(&state)
-            return state.queue.mayOwePages(ticket)
-        }
-    }
-
-    /// Whether a writer may build on commits that owe their pages, and nothing else.
-    var owesPages: Bool { state.withLock { $0.queue.owesPages } }
-
-    /// Ends a turn with a commit that is durable, and whose pages are made when somebody asks for them.
-    ///
-    /// - Returns: That making.
-    func acknowledge(_ group: UInt64, ending ticket: Ticket) -> BaseFlush {
-        let (actions, pages) = state.withLock { state -> (Queue.Actions, BaseFlush) in
-            look(&state)
-            // The queue counts all of them as one.
-            if !state.queue.owesPages { state.join(group) { $0.completions.append(.callback { _ in }) } }
-            let pages = state.flushOfJoined()
-            return (released(state.finish(ticket, .acknowledged, at: now)), pages)
-        }
-        perform(actions)
-        return pages
-    }
-
-    /// Makes the pages of commits that were acknowledged without, or waits for whoever makes them or has the turn.
-    ///
-    /// Nothing where the caller has the turn itself, in the block of a write; and on the thread that makes them where they are about to be made
-    /// there: the lock stays until they are.
-    ///
-    /// - Parameter doesWithout: Asked where a block is open that stands on them: whether the caller need not wait for its end. The block may
-    ///   wait for the caller.
-    func makePages(unless doesWithout: () -> Bool = { false }) {
-        guard file.isOfThisProcess else { return }
-        let (actions, pages, writer) = state.withLock { state -> (Queue.Actions, BaseFlush?, OpenWriter?) in
-            look(&state)
-            guard state.queue.owesPages else {
-                // Those that are on their way may be it.
-                return (Queue.Actions(), state.flushUnderWay(), nil)
-            }
-            let pages = state.flushOfJoined()
-            let actions = released(state.queue.askForPages(at: now))
-            let writer = state.queue.runningTicket.map { _ in OpenWriter(isolation: state.holder) }
-            return (actions, pages, writer)
-        }
-        perform(actions)
-        if actions.flush == .caller {
-            flush()
-        } else if let writer, doesWithout() || writer.isolation?.isCurrent == true {
-            return
-        }
-        if ioThread.isHere { return }
-        _ = pages?.waitOnPool()
-    }
-
-    /// Whoever has the turn, and its isolation where a transaction is open.
-    private struct OpenWriter {
-        let isolation: RealmIsolation?
     }
 
     /// Blocks the calling thread, whose turn it is, until every earlier commit is durable or has failed.
@@ -195,7 +134,7 @@ extension WriteScheduler {
     }
 
     /// Tells those whose group is lost.
-    private func tell(_ joined: Joined, _ failure: StorageError) {
+    func tell(_ joined: Joined, _ failure: StorageError) {
         joined.flush?.end(.failure(failure))
         for completion in joined.completions { completion.receive(.failure(failure)) }
     }
@@ -233,7 +172,9 @@ extension WriteScheduler {
     /// Seals what joined, and writes and flushes everything that is prepared by then, with one flush; a commit that is left out
     /// alone.
     func flush() {
-        if state.withLock({ $0.queue.isSealing }) { perform(seal { $0.sealFinished(at: self.now) }) }
+        let (isSealing, isOfRecords) = state.withLock { ($0.queue.isSealing, $0.queue.isFlushingRecords) }
+        if isOfRecords { return flushRecords() }
+        if isSealing { perform(seal { $0.sealFinished(at: self.now) }) }
         let (batch, past) = state.withLock { state in
             let past = state.takeLost(from: file)
             return (state.takeBatch(), past)
@@ -258,9 +199,7 @@ extension WriteScheduler {
             // What was prepared or joined meanwhile stands on the commits that are lost now, unless it was begun behind their loss.
             let lost = state.takeLost(from: file)
             let actions = released(state.queue.flushFinished(at: now))
-            if state.queue.isFlushing { return (actions, lost, flushes, [ThreadGate<Void>]()) }
-            defer { state.quietWaiters = [] }
-            return (actions, lost, flushes, state.quietWaiters)
+            return (actions, lost, flushes, state.takeQuietWaiters())
         }
         perform(actions)
         for gate in quietWaiters { gate.open(with: ()) }
@@ -308,25 +247,39 @@ extension WriteScheduler.State {
         let lost = joined.filter { $0.group != group }
         let sealed = joined.first { $0.group == group }
         joined = []
-        queue.drop(prepared: 0, joined: lost.reduce(0) { $0 + $1.completions.count })
-        return (sealed, lost)
+        drop(lost)
+        return (sealed?.withoutRecords, lost.map(\.withoutRecords))
+    }
+
+    /// Counts out what is lost of what joined.
+    private mutating func drop(_ lost: [WriteScheduler.Joined]) {
+        queue.drop(
+            prepared: 0,
+            joined: lost.reduce(0) { $0 + $1.completions.count },
+            recorded: lost.reduce(0) { $0 + $1.recorded.count }
+        )
+    }
+
+    /// Those who wait until nothing is on its way to the disk, where nothing is.
+    mutating func takeQuietWaiters() -> [ThreadGate<Void>] {
+        if queue.isFlushing { return [] }
+        defer { quietWaiters = [] }
+        return quietWaiters
     }
 
     /// Takes out what was lost with commits that failed.
-    fileprivate mutating func takeLost(from file: StorageFile) -> [WriteScheduler.Joined] {
+    mutating func takeLost(from file: StorageFile) -> [WriteScheduler.Joined] {
         if prepared.isEmpty, joined.isEmpty { return [] }
         let commits = prepared.filter { file.hasLost(group: $0.commit.group) }
         let members = joined.filter { file.hasLost(group: $0.group) }
         if commits.isEmpty, members.isEmpty { return [] }
         prepared.removeAll { file.hasLost(group: $0.commit.group) }
         joined.removeAll { file.hasLost(group: $0.group) }
-        queue.drop(
-            prepared: commits.reduce(0) { $0 + $1.completions.count },
-            joined: members.reduce(0) { $0 + $1.completions.count }
-        )
+        queue.drop(prepared: commits.reduce(0) { $0 + $1.completions.count }, joined: 0)
+        drop(members)
         return commits.map { commit in
             WriteScheduler.Joined(group: commit.commit.group, completions: commit.completions, flush: commit.flush)
-        } + members
+        } + members.map(\.withoutRecords)
     }
 
     /// What is flushed together next.

@@ -221,7 +221,9 @@ extension WriteScheduler.State {
         if file.hasLost(group: group) { return BaseFlush(.failure(file.lossOfGroup(group))) }
         if joined.last?.group == group {
             // They are durable, whenever their pages are made.
-            return queue.owesPages ? nil : flushOfJoined()
+            if queue.owesPages, queue.areRecordsDurable { return nil }
+            queue.wishForPages()
+            return flushOfJoined()
         }
         if let last = prepared.last {
             if !file.hasLost(group: last.commit.group) { return flushUnderWay() }

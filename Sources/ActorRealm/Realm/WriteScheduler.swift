@@ -59,8 +59,16 @@ final class WriteScheduler: Sendable {
     struct Joined {
         let group: UInt64
         var completions: [Completion] = []
+        /// The last of them, as far as they wait for a flush of their records.
+        var recorded: [Recorded] = []
         /// For writers that were built on them and ended without a commit.
         var flush: BaseFlush?
+    }
+
+    /// One that is durable once its record is.
+    struct Recorded {
+        let record: OwingRecord
+        let completion: Completion
     }
 
     struct State {

@@ -59,6 +59,7 @@ struct PublishingPlan {
     ///   - bulkByteCount: By so much a file may grow before its content.
     ///   - flushes: Whether commits are flushed.
     ///   - way: What makes the commits durable.
+    ///   - hasAcknowledged: Whether some of the commits were acknowledged before.
     init(
         _ commits: [PreparedCommit],
         over published: FileHeader,
@@ -66,12 +67,13 @@ struct PublishingPlan {
         byteCount: Int,
         bulkByteCount: Int,
         flushes: Bool,
-        way: Way = .oneFlush
+        way: Way = .oneFlush,
+        hasAcknowledged: Bool = false
     ) {
         self.way = way
         let last = commits[commits.count - 1]
         runs = PreparedCommit.runs(of: commits)
-        hasAcknowledged = commits.contains { $0.acknowledgedCount > 0 }
+        self.hasAcknowledged = hasAcknowledged
         self.slot = 1 - slot
         // A log is there, which is given back behind this: what it has made durable must be on the disk, whoever publishes.
         if case .pages = way { self.flushes = true } else { self.flushes = flushes }

@@ -75,12 +75,13 @@ extension StorageFile {
         if !openLog.hasRoom(forContents: byteCounts) { try makeCheckpoint() }
     }
 
-    /// The records of commits; nil where they are to be kept as pages.
+    /// The records of commits that are not acknowledged; nil where they are to be kept as pages.
     private func entries(of commits: [PreparedCommit]) -> [CommitLog.Entry]? {
         var all: [CommitLog.Entry] = []
+        let acknowledged = acknowledgedVersion.load(ordering: .relaxed)
         for commit in commits {
             guard let entries = commit.entries, !commit.hasSpilled else { return nil }
-            all += entries.dropFirst(commit.acknowledgedCount)
+            all += entries.drop { $0.version <= acknowledged }
         }
         let needed = commits.last.map { Int($0.pageCount) * pageByteCount } ?? 0
         let isBulk = needed - state.withLock { $0.byteCount } > StorageFile.bulkGrowthByteCount

@@ -30,7 +30,7 @@ extension StorageFile {
     ///
     /// One header has all of them, and says that the log is closed: until it is on the disk, the one before says that a log is missing.
     func endOfLostLog(behind commits: [PreparedCommit]) -> PublishingPlan.Way? {
-        guard let openLog, commits.contains(where: { $0.acknowledgedCount > 0 }) else { return nil }
+        guard let openLog, hasAcknowledged(commits) else { return nil }
         finishCheckpoint()
         lock?.beginEndOfLog()
         return .pages(LogMark(log: openLog.header.log, point: openLog.end, isOpen: false))

@@ -62,21 +62,29 @@ extension StorageFile {
 
     /// Whether a record may make the next member of a group durable, without pages.
     func mayOwePages(_ byteCount: Int, in group: WriterGroup, _ space: SpaceMap) -> Bool {
+        guard mayJoinOwing(byteCount, group) else { return false }
+        let needed = neededPageCount(forPagesOf: group, and: byteCount, space)
+        return logTurn.withLock { _ in mayAppend(CollectionOfOne(byteCount), needed) }
+    }
+
+    /// The same as far as the group alone can tell.
+    func mayJoinOwing(_ byteCount: Int, _ group: WriterGroup) -> Bool {
         // In a forked child the locks, and what would be made longer, are the parent's.
         guard isOfThisProcess, let log = options.log, let entries = group.entries, !group.hasSpilled,
             // What was left by others is on its way to a flush of its own.
-            entries.count == group.acknowledgedCount, group.memberCount == group.acknowledgedCount,
-            byteCount <= log.contentByteLimit, group.acknowledgedCount < log.owedCommitLimit,
-            group.acknowledgedByteCount + byteCount <= log.owedByteLimit
+            entries.count == group.owedCount, group.memberCount == group.owedCount
         else { return false }
-        return logTurn.withLock { _ in
-            // Nothing is being published: the log ends behind the version that is.
-            guard let openLog, let lock, lock.logState == .open, writer.withLock({ $0.prepared.isEmpty }),
-                state.withLock({ $0.stopped == nil && !$0.published.isFormer }), isCheckpointFarOff(openLog)
-            else { return false }
-            return openLog.hasRoom(forContents: CollectionOfOne(byteCount))
-                && hasSpace(forPagesOf: group, and: byteCount, space)
-        }
+        return byteCount <= log.contentByteLimit && group.owedCount < log.owedCommitLimit
+            && group.owedByteCount + byteCount <= log.owedByteLimit
+    }
+
+    /// Whether records may be appended whose commits are left without pages; for whoever has the log's turn.
+    private func mayAppend(_ byteCounts: some Sequence<Int>, _ neededPageCount: Int) -> Bool {
+        // Nothing is being published: the log ends behind the version that is.
+        guard let openLog, let lock, lock.logState == .open, writer.withLock({ $0.prepared.isEmpty }),
+            state.withLock({ $0.stopped == nil && !$0.published.isFormer }), isCheckpointFarOff(openLog)
+        else { return false }
+        return openLog.hasRoom(forContents: byteCounts) && hasPages(neededPageCount)
     }
 
     /// Whether no checkpoint is due, which is made of a version with pages; for whoever has the log's turn.
@@ -90,19 +98,22 @@ extension StorageFile {
         return openLog.usedByteCount <= (isBeingMade ? half + half / 2 : half)
     }
 
-    /// Whether the file is long enough for the pages of a group and of one more record; makes it longer for the first of a group.
+    /// So many pages the file needs for those of a group and of one more record.
     ///
-    /// Where it is not, the commit has its pages at once, and fails where they find no space. How many pages a record changes is not known: a
-    /// small one changes a few, most of which others change, too.
-    private func hasSpace(forPagesOf group: WriterGroup, and byteCount: Int, _ space: SpaceMap) -> Bool {
-        let bytes = group.acknowledgedByteCount + byteCount
-        let needed = 16 + 3 * (group.acknowledgedCount + 1) + 2 * bytes / pageByteCount
-        let end = Int(space.pageCount)
-        if end + needed > reservation.pageCapacity { return false }
-        func isLongEnough() -> Bool {
-            space.freePageCount + state.withLock { $0.byteCount } / pageByteCount - end >= needed
-        }
-        return isLongEnough() || group.acknowledgedCount == 0 && growAhead() && isLongEnough()
+    /// How many pages a record changes is not known: a small one changes a few, most of which others change, too.
+    func neededPageCount(forPagesOf group: WriterGroup, and byteCount: Int, _ space: SpaceMap) -> Int {
+        let bytes = group.owedByteCount + byteCount
+        let changed = 16 + 3 * (group.owedCount + 1) + 2 * bytes / pageByteCount
+        return Int(space.pageCount) + changed - space.freePageCount
+    }
+
+    /// Whether the file is so long; makes it longer before the first commit that is left without pages.
+    ///
+    /// Where it is not, the commit has its pages at once, and fails where they find no space.
+    private func hasPages(_ count: Int) -> Bool {
+        if count > reservation.pageCapacity { return false }
+        func isLongEnough() -> Bool { state.withLock { $0.byteCount } / pageByteCount >= count }
+        return isLongEnough() || !owesPages.load(ordering: .relaxed) && growAhead() && isLongEnough()
     }
 
     /// Makes the file longer ahead of need; false where that fails, which is then told by a commit that needs it.
@@ -121,31 +132,74 @@ extension StorageFile {
         }
     }
 
-    /// Makes a record durable, and says so to other processes, before anybody is told.
+    /// Makes the record of an open transaction durable, and says so to other processes, before anybody is told.
     ///
     /// - Returns: Whether it is; false where the log has lost its name, and whoever publishes goes on without it.
     /// - Throws: The failure; then writing has stopped.
-    func acknowledge(_ entry: CommitLog.Entry) throws(StorageError) -> Bool {
+    func acknowledge(_ entry: CommitLog.Entry, of group: UInt64) throws(StorageError) -> Bool {
+        try logTurn.withLock { (_) throws(StorageError) in try makeDurable([entry], of: group) }
+    }
+
+    /// Does the same for the records of commits that have joined a group, with one flush, beside whoever writes.
+    ///
+    /// Blocks in the device. One call at a time, and none beside ``publish(_:pinning:)``; what joined earlier is acknowledged before.
+    ///
+    /// - Parameters:
+    ///   - records: The records, oldest first; at least one.
+    ///   - group: The number of their group.
+    /// - Returns: Whether they are durable; false where the group has to be sealed and published for that.
+    /// - Throws: The failure, behind which writing has stopped, and the group is lost; or why it was lost before.
+    package func acknowledge(_ records: [OwingRecord], of group: UInt64) throws(StorageError) -> Bool {
         try logTurn.withLock { (_) throws(StorageError) in
-            guard let openLog, let lock else { return false }
-            let before = openLog.durable
+            if writer.withLock({ isLost(group, $0) }) { throw lossOfGroup(group) }
+            guard let last = records.last,
+                mayAppend(records.lazy.map(\.entry.content.count), last.neededPageCount)
+            else { return false }
             do throws(StorageError) {
-                try openLog.append([entry])
-                try openLog.flush()
-                // Before anybody is told: without the realm file nobody finds the log.
-                _ = try data.currentByteCount()
+                return try makeDurable(records.map(\.entry), of: group)
             } catch {
-                if hasLostLog, isInPlace { return false }
-                // It may stand in the log, whole, and is not there.
-                lock.refuse(before, of: openLog.header.log)
-                stopWriting(after: error)
+                loseCommits(error)
                 throw error
             }
-            // Whoever finds that pages are owed finds what they are made of.
-            owed.append(entry)
-            owesPages.store(true, ordering: .sequentiallyConsistent)
-            lock.note(durable: openLog.durable, of: openLog.header.log)
-            return true
         }
+    }
+
+    /// Whether some of the commits that are to be published were acknowledged before.
+    func hasAcknowledged(_ commits: [PreparedCommit]) -> Bool {
+        guard let first = commits.first else { return false }
+        return first.firstVersion <= acknowledgedVersion.load(ordering: .relaxed)
+    }
+
+    private func isLost(_ group: UInt64, _ box: borrowing WriterBox) -> Bool {
+        hasLost(group: group) || box.givenUp?.group == group
+    }
+
+    private func makeDurable(_ entries: [CommitLog.Entry], of group: UInt64) throws(StorageError) -> Bool {
+        guard let openLog, let lock, let last = entries.last else { return false }
+        let before = openLog.durable
+        do throws(StorageError) {
+            try openLog.append(entries)
+            try openLog.flush()
+            // Before anybody is told: without the realm file nobody finds the log.
+            _ = try data.currentByteCount()
+            // Whoever gives the group up stops writing from then on.
+            let isGivenUp = writer.withLock { box in
+                if isLost(group, box) { return true }
+                acknowledgedVersion.store(last.version, ordering: .relaxed)
+                return false
+            }
+            if isGivenUp { throw lossOfGroup(group) }
+        } catch {
+            if hasLostLog, isInPlace { return false }
+            // It may stand in the log, whole, and is not there.
+            lock.refuse(before, of: openLog.header.log)
+            stopWriting(after: error)
+            throw error
+        }
+        // Whoever finds that pages are owed finds what they are made of.
+        for entry in entries { owed.append(entry) }
+        owesPages.store(true, ordering: .sequentiallyConsistent)
+        lock.note(durable: openLog.durable, of: openLog.header.log)
+        return true
     }
 }

@@ -60,7 +60,8 @@ extension StorageFile {
             byteCount: byteCount,
             bulkByteCount: StorageFile.bulkGrowthByteCount,
             flushes: options.durability == .flushed,
-            way: way
+            way: way,
+            hasAcknowledged: hasAcknowledged(commits)
         )
         #if DEBUG
         assertInvariants { () throws(BrokenInvariant) in try plan.checkInvariants() }

@@ -285,8 +285,6 @@ extension StorageFile {
 
     /// Notes that a group is forgotten, with members that had committed: they are lost.
     func giveUp(_ group: WriterGroup) {
-        if group.acknowledgedCount > 0, isOfThisProcess { stopWriting(after: group.damage ?? lostBase) }
-        if hasLost(group: group.number) { return }
         let error =
             group.damage
             ?? StorageError(
@@ -294,7 +292,11 @@ extension StorageFile {
                 "A write that shared its commit with others could not be rolled back alone, and they are lost: write again",
                 path: path
             )
-        writer.withLock { $0.givenUp = (group.number, error) }
+        let isAcknowledged = writer.withLock { box in
+            if !hasLost(group: group.number) { box.givenUp = (group.number, error) }
+            return acknowledgedVersion.load(ordering: .relaxed) >= group.firstVersion
+        }
+        if isAcknowledged, isOfThisProcess { stopWriting(after: group.damage ?? lostBase) }
     }
 
     /// Whether a group, or the commit that it has become, was lost with a commit that failed.

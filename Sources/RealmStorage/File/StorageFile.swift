@@ -64,6 +64,10 @@ package final class StorageFile: Sendable {
     let owesPages = Atomic<Bool>(false)
     /// Their records.
     let owed = OwedRecords()
+    /// The version of the last commit that was acknowledged by its record.
+    ///
+    /// Set under the lock of `writer`, by whoever has the log's turn.
+    let acknowledgedVersion = Atomic<UInt64>(0)
     /// Has their pages made.
     package let pageMaker = PageMaker()
     /// Held while the file is made longer, or written to where it has become longer.

@@ -28,8 +28,6 @@ package final class PreparedCommit: Sendable {
     package let changes: ChangeSet
     /// The records of its members; nil where one has none, and the commit can only be kept as pages.
     let entries: [CommitLog.Entry]?
-    /// So many of them are in the log, and acknowledged.
-    let acknowledgedCount: Int
 
     init(
         version: UInt64,
@@ -45,8 +43,7 @@ package final class PreparedCommit: Sendable {
         retired: [RetiredExtent],
         hasSpilled: Bool,
         changes: ChangeSet,
-        entries: [CommitLog.Entry]? = nil,
-        acknowledgedCount: Int = 0
+        entries: [CommitLog.Entry]? = nil
     ) {
         self.version = version
         self.group = group
@@ -62,7 +59,6 @@ package final class PreparedCommit: Sendable {
         self.hasSpilled = hasSpilled
         self.changes = changes
         self.entries = entries
-        self.acknowledgedCount = acknowledgedCount
     }
 
     /// The runs that a group of commits must write, ascending: those that its last version uses.

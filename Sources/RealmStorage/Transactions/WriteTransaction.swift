@@ -200,8 +200,7 @@ package final class WriteTransaction {
             retired: group.retired,
             hasSpilled: group.hasSpilled,
             changes: changeSet,
-            entries: group.entries,
-            acknowledgedCount: group.acknowledgedCount
+            entries: group.entries
         )
         do throws(StorageError) {
             try file.endGroup(of: state, with: prepared)
@@ -272,20 +271,48 @@ package final class WriteTransaction {
         try checkCommit()
         try file.checkWriting(in: group)
         if let damage = group.damage { throw damage }
-        let entry = CommitLog.Entry(
+        let isDurable = try file.acknowledge(nextEntry(for: record), of: group.number)
+        // Behind this nothing can fail: it is there after a kill.
+        joinGroup()
+        if isDurable { noteOwed(record) }
+        return isDurable
+    }
+
+    /// Whether it may end by ``joinOwing()``; blocks no thread.
+    package var mayJoinOwing: Bool {
+        guard let record, refusal == nil, group.damage == nil else { return false }
+        return file.mayJoinOwing(record.content.count, group)
+    }
+
+    /// Ends the transaction as ``join()`` does, and leaves its record to be made durable (``StorageFile/acknowledge(_:of:)``), which
+    /// acknowledges it: its pages are made later.
+    ///
+    /// - Throws: What ``join()`` throws.
+    package func joinOwing() throws(StorageError) -> OwingRecord {
+        precondition(isOpen, "The write transaction is over: begin another one")
+        guard let record else { preconditionFailure("What has no record is kept as pages") }
+        let owing = OwingRecord(
+            entry: nextEntry(for: record),
+            neededPageCount: file.neededPageCount(forPagesOf: group, and: record.content.count, state.space)
+        )
+        try join()
+        noteOwed(record)
+        return owing
+    }
+
+    /// What a record says in the log that this transaction, which has not ended, leaves.
+    private func nextEntry(for record: Record) -> CommitLog.Entry {
+        CommitLog.Entry(
             kind: record.kind,
             position: state.numbers.position + (changes.isEmpty ? 0 : 1),
             version: version,
             content: record.content
         )
-        let isDurable = try file.acknowledge(entry)
-        // Behind this nothing can fail: it is there after a kill.
-        joinGroup()
-        if isDurable {
-            group.acknowledgedCount += 1
-            group.acknowledgedByteCount += record.content.count
-        }
-        return isDurable
+    }
+
+    private func noteOwed(_ record: Record) {
+        group.owedCount += 1
+        group.owedByteCount += record.content.count
     }
 
     /// Leaves its record to the group, which is kept as pages when one of its members has none.

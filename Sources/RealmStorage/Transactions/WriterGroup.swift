@@ -52,10 +52,10 @@ final class WriterGroup {
 
     /// The records of the members so far; nil when one has none.
     var entries: [CommitLog.Entry]? = []
-    /// So many of the first members are in the log, and acknowledged, and so many bytes their records have: the group has only to be sealed
-    /// for them.
-    @exclusivity(unchecked) var acknowledgedCount = 0
-    @exclusivity(unchecked) var acknowledgedByteCount = 0
+    /// So many of the first members are made durable by their records, or have been, and so many bytes these have: the group has only to be
+    /// sealed for them.
+    @exclusivity(unchecked) var owedCount = 0
+    @exclusivity(unchecked) var owedByteCount = 0
     #if DEBUG
     /// For checks: so many of both were there when they were looked at last.
     @exclusivity(unchecked) private var checked = (retired: 0, sealed: 0)

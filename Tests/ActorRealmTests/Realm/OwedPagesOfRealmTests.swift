@@ -150,7 +150,7 @@ struct OwedPagesOfRealmTests {
     }
 
     /// An observer that knows everything it wants to.
-    private final class Bystander: ObservationMember, @unchecked Sendable {
+    final class Bystander: ObservationMember, @unchecked Sendable {
         override func examine(_ commit: ObservedCommit) -> Bool { true }
         override func catchUp(to view: FixedView, _ process: ObservationHub.Process) -> CatchUp { .stays }
         override var isFollowing: Bool { false }
@@ -182,7 +182,7 @@ struct OwedPagesOfRealmTests {
     }
 
     /// A log during the flush of which something happens.
-    private struct HookedDirectory: LogDirectory {
+    struct HookedDirectory: LogDirectory {
         final class Device: ForwardingDevice {
             let base: any StorageDevice
             let hook: @Sendable () -> Void
@@ -243,7 +243,7 @@ struct OwedPagesOfRealmTests {
     }
 
     /// What is called once.
-    private final class Hook: Sendable {
+    final class Hook: Sendable {
         private let hook = Mutex<(@Sendable () -> Void)?>(nil)
 
         func set(_ body: @escaping @Sendable () -> Void) { hook.withLock { $0 = body } }

@@ -148,6 +148,78 @@ struct OwingWriteQueueTests {
         #expect(queue.keepEnded(at: 200) == Actions(lock: .release))
         #expect(queue.isIdle)
     }
+
+    /// A queue in which an asynchronous writer has its turn, behind a record that is being flushed.
+    private func recording() -> (Queue, Queue.Ticket) {
+        var queue = owing()
+        let (first, granted) = queue.enqueue(.asynchronous, isolation: 1, at: 5)
+        #expect(granted == Actions(grant: first))
+        _ = queue.start(first)
+        #expect(queue.mayLeaveRecord(first))
+        #expect(!queue.mayOwePages(first))
+        let (second, _) = queue.enqueue(.asynchronous, isolation: 1, at: 6)
+        #expect(queue.finish(first, .recorded, at: 7) == Actions(grant: second, flush: .ioThread))
+        #expect(queue.isFlushingRecords)
+        #expect(!queue.isSealing)
+        queue.takeRecords()
+        _ = queue.start(second)
+        return (queue, second)
+    }
+
+    @Test("Records are flushed beside a writer at work, and those that come meanwhile with the next flush")
+    func recordsBesideWriter() {
+        var (queue, second) = recording()
+        #expect(queue.mayLeaveRecord(second))
+        #expect(queue.finish(second, .recorded, at: 8) == Actions())
+        #expect(queue.recordedCount == 1)
+        #expect(!queue.areRecordsDurable)
+        #expect(queue.flushFinished(at: 9) == Actions(flush: .ioThread))
+        #expect(queue.isFlushingRecords)
+        queue.takeRecords()
+        #expect(queue.flushFinished(at: 10) == Actions())
+        #expect(queue.areRecordsDurable)
+        #expect(queue.owesPages)
+        #expect(queue.joinedCount == 1)
+    }
+
+    @Test("A synchronous writer beside a flush of records owes nothing")
+    func blockingBesideRecords() {
+        var (queue, second) = recording()
+        _ = queue.finish(second, .nothing, at: 8)
+        let (third, _) = queue.enqueue(.synchronous, isolation: 1, at: 9)
+        #expect(!queue.mayOwePages(third))
+        #expect(!queue.mayLeaveRecord(third))
+        #expect(queue.finish(third, .preparedBlocking, at: 10) == Actions())
+        #expect(queue.preparedCount == 2)
+        #expect(queue.flushFinished(at: 11) == Actions(flush: .ioThread))
+        #expect(!queue.isFlushingRecords)
+    }
+
+    @Test("Records that are refused are sealed with all that stand on them, and nothing is recorded behind them")
+    func refusedRecords() {
+        var (queue, second) = recording()
+        #expect(queue.finish(second, .recorded, at: 8) == Actions())
+        queue.handBack(joined: 1, recorded: 1)
+        #expect(queue.joinedCount == 3)
+        let (third, _) = queue.enqueue(.asynchronous, isolation: 1, at: 9)
+        _ = queue.start(third)
+        #expect(!queue.mayLeaveRecord(third))
+        #expect(queue.flushFinished(at: 10) == Actions())
+        #expect(queue.finish(third, .nothing, at: 11) == Actions(flush: .ioThread))
+        #expect(queue.isSealing)
+        _ = queue.sealFinished(at: 12)
+        #expect(queue.takeAllPrepared() == 3)
+    }
+
+    @Test("Whoever asks while records are being flushed has the pages made behind that")
+    func askedBesideRecords() {
+        var (queue, second) = recording()
+        #expect(queue.askForPages(at: 8) == Actions())
+        #expect(!queue.mayLeaveRecord(second))
+        _ = queue.finish(second, .joined, at: 9)
+        #expect(queue.flushFinished(at: 10) == Actions(flush: .ioThread))
+        #expect(queue.isSealing)
+    }
 }
 
 extension WriteQueue {

@@ -256,4 +256,22 @@ struct OwedPagesOfRealmTests {
             body?()
         }
     }
+
+    @Test("Another coordinator of the file finds what the one before it owes")
+    func secondCoordinator() throws {
+        try withOwing { realm in
+            let first = realm.core.coordinator
+            let second = RealmCoordinator(
+                file: first.file,
+                path: first.path,
+                settings: try OpenSettings(realm.configuration)
+            )
+            let version = first.file.newestVersion
+            let view = try second.makeView(nil)
+            #expect(!owes(realm))
+            #expect(first.file.newestVersion > version)
+            #expect(view.version == first.file.newestVersion)
+            #expect(names(realm) == ["a", "b", "c"])
+        }
+    }
 }

@@ -115,6 +115,11 @@ struct OwingAsyncWritesTests {
             return found
         }
 
+        /// Whether a block stands on commits without pages.
+        func joins(_ coordinator: RealmCoordinator) async throws -> Bool {
+            try await realm.asyncWrite { coordinator.writes.owesPages }
+        }
+
         func close() { realm.close() }
     }
 
@@ -425,6 +430,48 @@ struct OwingAsyncWritesTests {
             #expect(!coordinator.writes.owesPages)
             try await place.add("e")
             #expect(!coordinator.writes.owesPages)
+            coordinator.observations.unregister(member)
+            #expect(await place.names() == ["a", "b", "c", "d", "e"])
+        }
+    }
+
+    @Test("Whoever asks while records are being flushed waits for no block that may begin meanwhile")
+    func askedInFlush() async throws {
+        let hook = Hook()
+        try await withOwing(hooked(hook)) { place, coordinator in
+            let published = coordinator.file.newestVersion
+            let (task, mayGo) = try await beginInFlush("d", place, hook)
+            let found = Mutex<UInt64>(0)
+            let group = DispatchGroup()
+            DispatchQueue(label: "asks")
+                .async(group: group) {
+                    let version = (try? coordinator.file.beginRead())?.version ?? 1
+                    found.withLock { $0 = version }
+                }
+            let deadline = ContinuousClock.now + .seconds(60)
+            while found.withLock({ $0 == 0 }), ContinuousClock.now < deadline {
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            // "b" and "c", in memory.
+            #expect(found.withLock { $0 } == published + 2)
+            mayGo.signal()
+            try await task.value
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                group.notify(queue: .global()) { continuation.resume() }
+            }
+            #expect(await place.names() == ["a", "b", "c", "d"])
+        }
+    }
+
+    @Test("No block stands on commits without pages while somebody else follows the file")
+    func joinsAlone() async throws {
+        try await withOwing { place, coordinator in
+            #expect(try await place.joins(coordinator))
+            for name in ["d", "e"] { try await place.add(name) }
+            try #require(coordinator.writes.owesPages)
+            let member = OwedPagesOfRealmTests.Bystander(origin: nil)
+            coordinator.observations.register(member)
+            #expect(try await !place.joins(coordinator))
             coordinator.observations.unregister(member)
             #expect(await place.names() == ["a", "b", "c", "d", "e"])
         }

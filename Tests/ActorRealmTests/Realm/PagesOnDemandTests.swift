@@ -365,4 +365,76 @@ struct PagesOnDemandTests {
             #expect(names(realm) == ["a", "b", "c", "d"])
         }
     }
+
+    @Test("What a block freezes is what the commits before it left")
+    func freezingInBlock() throws {
+        try withOwing { realm in
+            let storage = realm.core.coordinator.file
+            let version = storage.newestVersion
+            let (frozen, last, sent) = try realm.write { () -> (Realm, Tally, Frozen<Results<Tally>>) in
+                let last = try #require(realm.object(ofType: Tally.self, forPrimaryKey: "c"))
+                last.count = 7
+                _ = realm.create(Tally.self, value: ["name": "d"])
+                let frozen = realm.freeze()
+                // Where "c" is not in it, freezing it ends the process.
+                try #require(names(frozen) == ["a", "b", "c"])
+                // Nothing was made of it in the file.
+                try #require(storage.newestVersion == version)
+                return (frozen, last.freeze(), realm.objects(Tally.self).frozen)
+            }
+            #expect(last.name == "c")
+            #expect(last.count == 0)
+            #expect(sent.value.map(\.name).sorted() == ["a", "b", "c"])
+            #expect(names(realm) == ["a", "b", "c", "d"])
+            #expect(names(frozen) == ["a", "b", "c"])
+        }
+    }
+
+    @Test("A commit that finds no space fails alone, and leaves what was acknowledged before it")
+    func fullDisk() throws {
+        let isFull = FullDevice.Switch()
+        var configuration = configuration()
+        configuration.makeDevice = { FullDevice($0, isFull) }
+        try withOwing(configuration) { realm in
+            let ballast = String(repeating: "x", count: 200)
+            isFull.isOn = true
+            let refusal = #expect(throws: Realm.Error.self) {
+                try realm.write {
+                    for index in 0..<10_000 { _ = realm.create(Tally.self, value: ["name": "\(index) \(ballast)"]) }
+                }
+            }
+            isFull.isOn = false
+            #expect(refusal?.code == .outOfDiskSpace)
+            #expect(isFull.refused > 0)
+            #expect(!realm.core.coordinator.file.hasStopped)
+            #expect(try namesBehindKill() == ["a", "b", "c"])
+            #expect(names(realm) == ["a", "b", "c"])
+            try add(["d"], to: realm)
+            #expect(names(realm) == ["a", "b", "c", "d"])
+            try realm.verify()
+        }
+    }
+
+    @Test("A block that is rolled back leaves no space behind in those before it")
+    func rolledBackSpace() throws {
+        var configuration = configuration()
+        configuration.objectTypes = [Tally.self, InMemoryNote.self]
+        try withOwing(configuration) { realm in
+            let storage = realm.core.coordinator.file
+            let before = storage.byteCount
+            #expect(throws: Failure.self) {
+                try realm.write {
+                    for index in 0..<12 {
+                        let value: [String: Any] = ["number": index, "data": Data(count: 1 << 20)]
+                        _ = realm.create(InMemoryNote.self, value: value)
+                    }
+                    throw Failure()
+                }
+            }
+            #expect(owes(realm))
+            #expect(names(realm) == ["a", "b", "c"])
+            #expect(storage.byteCount < before + (4 << 20))
+            try realm.verify()
+        }
+    }
 }

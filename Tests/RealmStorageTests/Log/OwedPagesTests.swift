@@ -159,6 +159,96 @@ struct OwedPagesTests {
         }
     }
 
+    /// Cannot be sealed.
+    private final class BrokenSession: WriterSession {
+        func seal(in transaction: WriteTransaction) throws(StorageError) {
+            throw StorageError(.corrupt, "as a test has it")
+        }
+
+        func didSeal(catalog: PageReference) {}
+    }
+
+    @Test("Where pages cannot be sealed, the stop says why, and says it once")
+    func reasonOfStop() throws {
+        let file = try StorageFile.open(path: folder.path("a.realm"), options: Self.options())
+        try Self.begin(file)
+        defer { file.unlockForWriting() }
+        #expect(try Self.acknowledge(3, in: file))
+        let member = try file.beginWrite(joining: true)
+        member.session = BrokenSession()
+        member.rollback(sessionIsClean: true)
+        #expect(throws: StorageError.self) { try file.sealGroup() }
+        let message = try #require(file.reasonOfStop).message
+        #expect(message.contains("as a test has it"))
+        file.stopWriting(after: StorageError(.io, "and what comes behind it"))
+        #expect(file.reasonOfStop?.message == message)
+    }
+
+    @Test("Rule 22: space that was secured stays where a commit fails that was published with them")
+    func securedSpace() throws {
+        let path = folder.path("a.realm")
+        let recorder = LoggedFile.Recorder()
+        let file = try StorageFile.open(path: path, options: Self.options(recorder))
+        try Self.begin(file)
+        defer { file.unlockForWriting() }
+        #expect(try Self.acknowledge(3, in: file))
+        let published = Int(try file.beginRead(asking: .published).header.pageCount) * pageByteCount
+        #expect(file.byteCount > published)
+        let last = try file.beginWrite(joining: true)
+        try PageArray.setBallast(2_000, in: last)
+        let commit = try PageArray.commit(last)
+        recorder.state.withLock { $0.failing = 0 }
+        #expect(throws: StorageError.self) { try file.publish([commit]) }
+        recorder.state.withLock { $0.failing = nil }
+        // It is longer than its newest version is, for theirs.
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)).count > published)
+        #expect(try LoggedFile.valuesOfCopy(of: path, in: folder) == Self.model(3))
+    }
+
+    @Test("A member that is rolled back gives back the end of the file that it took")
+    func rolledBackEnd() throws {
+        let path = folder.path("a.realm")
+        let file = try StorageFile.open(path: path, options: Self.options())
+        try Self.begin(file)
+        defer { file.unlockForWriting() }
+        #expect(try Self.acknowledge(3, in: file))
+        func end() -> UInt32? { file.writer.withLock { $0.state?.space.pageCount } }
+        let before = try #require(end())
+        for pageCount in [500, 1, 700] {
+            let member = try file.beginWrite(joining: true)
+            try PageArray.setBallast(pageCount, in: member)
+            for _ in 0..<100 { _ = try member.allocate(pageCount: 2, kind: .overflow) }
+            member.rollback()
+            #expect(end() == before)
+        }
+        #expect(try Self.acknowledge(file, 5, 5))
+        let commit = try #require(try file.sealGroup())
+        #expect(commit.pageCount < before + 100)
+        try file.publish([commit])
+        #expect(try LoggedFile.values(of: file).values == Self.model(3, more: [5: 5]))
+    }
+
+    @Test("A file that has stopped while it owes pages asks for no alarm again and again")
+    func stoppedAlarms() throws {
+        let path = folder.path("a.realm")
+        let clock = HandClock()
+        let recorder = LoggedFile.Recorder()
+        var options = Self.options(recorder)
+        options.log?.clock = clock.clock
+        let file = try StorageFile.open(path: path, options: options)
+        try Self.begin(file)
+        defer { file.unlockForWriting() }
+        #expect(try Self.acknowledge(3, in: file))
+        try #require(clock.alarmCount > 0)
+        let commit = try #require(try file.sealGroup())
+        recorder.state.withLock { $0.failing = 0 }
+        #expect(throws: StorageError.self) { try file.publish([commit]) }
+        recorder.state.withLock { $0.failing = nil }
+        #expect(file.hasStopped)
+        clock.pass(5_000)
+        #expect(clock.alarmCount == 0)
+    }
+
     @Test("Rule 7: whoever takes over beside a dead process applies what it has acknowledged")
     func takenOver() throws {
         let path = folder.path("a.realm")

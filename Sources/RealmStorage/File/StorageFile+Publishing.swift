@@ -161,7 +161,7 @@ extension StorageFile {
             }
     }
 
-    /// Nobody knows any more what is on the disk.
+    /// Nobody knows any more what is on the disk; where writing has stopped before, the reason of that stays.
     ///
     /// - Parameters:
     ///   - error: The failure.
@@ -178,14 +178,13 @@ extension StorageFile {
                 "after a failure (\(error.message)). The log has commits that were acknowledged and are not in the file yet: close the realm "
                     + "and open it again, which applies them"
             }
-        state.withLock {
-            $0.stopped = StorageError(
-                .writingStopped,
-                "Writing has stopped \(what)",
-                path: path,
-                errorNumber: error.errorNumber
-            )
-        }
+        let stopped = StorageError(
+            .writingStopped,
+            "Writing has stopped \(what)",
+            path: path,
+            errorNumber: error.errorNumber
+        )
+        state.withLock { $0.stopped = $0.stopped ?? stopped }
     }
 
     /// Writes and flushes what a plan says.

@@ -241,6 +241,8 @@ extension StorageFile {
             sealer.session?.didSeal(catalog: prepared.catalog)
             return prepared
         } catch {
+            // Whoever asks later why the group is lost is told, too.
+            sealer.group.fail(with: error)
             sealer.discardGroup()
             throw error
         }

@@ -23,6 +23,8 @@ package final class WriteTransaction {
     let state: WriterState
     let reservation: Reservation
     let group: WriterGroup
+    /// The end of the file before it.
+    private let firstPageCount: UInt32
     /// The number of sealed pages that may wait in memory for the commit.
     @exclusivity(unchecked) package var unspilledPageLimit = 4096
     /// The memory that the open clusters of a table may take before the oldest are encoded, in bytes.
@@ -65,6 +67,7 @@ package final class WriteTransaction {
         self.group = group
         isJoined = group.memberCount > 0
         self.isSealer = isSealer
+        firstPageCount = state.space.pageCount
         version = isSealer ? state.version : state.version + 1
         changed = TransactionChanges(catalog: state.catalog, in: group)
     }
@@ -365,6 +368,7 @@ package final class WriteTransaction {
             }
             if group.damage == nil {
                 group.drop(changed, in: reservation)
+                giveEndBack()
                 return end()
             }
             // What earlier members wrote cannot be had back: they fail with the group.
@@ -425,6 +429,17 @@ package final class WriteTransaction {
     private func end() {
         isOpen = false
         if !file.endMember(of: group, in: state) { discardGroup() }
+    }
+
+    /// Gives back the end of the file that nothing of the group needs which the transaction, when it is rolled back, has not taken: otherwise
+    /// the commit of the others would be as long.
+    private func giveEndBack() {
+        guard state.space.pageCount > firstPageCount else { return }
+        let end = max(firstPageCount, group.endOfKept)
+        if end == state.space.pageCount { return }
+        group.forget(behind: end)
+        state.space.endChunk()
+        state.space.resetEnd(to: end)
     }
 
     private func giveSpareBack() {

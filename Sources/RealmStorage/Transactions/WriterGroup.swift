@@ -105,6 +105,25 @@ final class WriterGroup {
         }
     }
 
+    /// The end of the last run that was taken and is kept.
+    var endOfKept: PageNumber { keptExtents().last?.end ?? 0 }
+
+    /// Forgets pages from one on, none of which is kept: they are behind the end of the file again.
+    func forget(behind end: PageNumber) {
+        func head(_ extent: Extent) -> Extent? {
+            if extent.end <= end { return extent }
+            return extent.page < end ? Extent(page: extent.page, pageCount: end - extent.page) : nil
+        }
+        taken = taken.compactMap(head)
+        // They are sorted in anew.
+        (sortedTaken, sortedCount, sortedPageCount) = (ExtentSet(), 0, 0)
+        let unused = spare.extents.compactMap(head)
+        spare = SparePages()
+        for extent in unused { spare.insert(extent) }
+        // Of runs that were given up again.
+        sealed.removeAll { $0.page >= end }
+    }
+
     private func endSettling(in reservation: Reservation) {
         if settled.isEmpty { return }
         for extent in settled { giveBack(extent, in: reservation) }

@@ -8,6 +8,7 @@ extension ModelView {
     package func prepareCommit() throws(StorageError) -> PreparedCommit {
         guard let transaction else { preconditionFailure("There is no transaction to commit.") }
         try transaction.storage.checkCommit()
+        try secureSpace()
         checkInvariantsIfAsked()
         let prepared: PreparedCommit
         do throws(StorageError) {
@@ -31,7 +32,15 @@ extension ModelView {
     /// - Returns: The number of its group.
     @discardableResult
     package func join() throws(StorageError) -> UInt64 {
-        try join { (storage) throws(StorageError) in try storage.join() }.group
+        try secureSpace()
+        return try join { (storage) throws(StorageError) in try storage.join() }.group
+    }
+
+    /// Secures the space of what is to be sealed with commits that were acknowledged, before a step that cannot be undone alone.
+    private func secureSpace() throws(StorageError) {
+        guard let transaction, transaction.storage.isBesideOwing else { return }
+        let openByteCount = transaction.session.tables.values.reduce(0) { $0 + $1.rows.openByteCount }
+        try transaction.storage.secureSpace(for: openByteCount)
     }
 
     /// Whether the open transaction may end by ``joinOwing()``; asked behind ``keepRecord(_:)``.

@@ -112,24 +112,59 @@ extension StorageFile {
     /// Where it is not, the commit has its pages at once, and fails where they find no space.
     private func hasPages(_ count: Int) -> Bool {
         if count > reservation.pageCapacity { return false }
-        func isLongEnough() -> Bool { state.withLock { $0.byteCount } / pageByteCount >= count }
-        return isLongEnough() || !owesPages.load(ordering: .relaxed) && growAhead() && isLongEnough()
+        if isSecured(count) { return true }
+        if owesPages.load(ordering: .relaxed) { return false }
+        do throws(StorageError) {
+            try growAhead()
+        } catch {
+            // It is told by a commit that needs it.
+            return false
+        }
+        return isSecured(count)
     }
 
-    /// Makes the file longer ahead of need; false where that fails, which is then told by a commit that needs it.
-    private func growAhead() -> Bool {
-        growth.withLock { _ in
+    /// Whether the file has so many pages, which are not cut off from then on while pages are owed.
+    private func isSecured(_ count: Int) -> Bool {
+        growth.withLock { growth in
+            guard isLongEnough(for: count) else { return false }
+            let before = owesPages.load(ordering: .relaxed) ? growth.securedByteCount : 0
+            growth.securedByteCount = max(before, count * pageByteCount)
+            return true
+        }
+    }
+
+    /// Whether the file is so long, as far as that is known.
+    func isLongEnough(for count: Int) -> Bool { byteCount / pageByteCount >= count }
+
+    /// Makes the file longer ahead of need.
+    ///
+    /// - Parameter needed: So many bytes it is to have at least.
+    /// - Throws: The failure; where it is one of the flush, writing has stopped.
+    private func growAhead(to needed: Int = 0) throws(StorageError) {
+        let result = growth.withLock { (_) -> Result<Void, StorageError> in
             var step = PublishingPlan.Step.writing
             do throws(StorageError) {
                 let byteCount = try data.currentByteCount()
-                _ = try grow(from: byteCount, for: byteCount, flushing: true, &step)
-                return true
+                _ = try grow(from: byteCount, for: max(needed, byteCount), flushing: true, &step)
+                return .success(())
             } catch {
                 // Pages of versions before wait for the same flush.
                 if step == .flushingLength { stopWriting(after: error) }
-                return false
+                return .failure(error)
             }
         }
+        try result.get()
+    }
+
+    /// Makes the file long enough for a commit that is to be sealed and published with others which were acknowledged, before any of that:
+    /// it then fails alone where there is no space.
+    ///
+    /// - Parameter count: So many pages the file needs for all of them.
+    /// - Throws: The failure.
+    func secure(_ count: Int) throws(StorageError) {
+        if isLongEnough(for: count) { return }
+        // What lies behind the last page that there can be is refused where it is taken.
+        try growAhead(to: min(count, reservation.pageCapacity) * pageByteCount)
     }
 
     /// Makes the record of an open transaction durable, and says so to other processes, before anybody is told.
@@ -168,6 +203,11 @@ extension StorageFile {
     func hasAcknowledged(_ commits: [PreparedCommit]) -> Bool {
         guard let first = commits.first else { return false }
         return first.firstVersion <= acknowledgedVersion.load(ordering: .relaxed)
+    }
+
+    /// Whether members of a group were acknowledged that is not sealed.
+    func hasAcknowledged(_ group: WriterGroup) -> Bool {
+        acknowledgedVersion.load(ordering: .relaxed) >= group.firstVersion
     }
 
     private func isLost(_ group: UInt64, _ box: borrowing WriterBox) -> Bool {

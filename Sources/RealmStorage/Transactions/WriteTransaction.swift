@@ -284,7 +284,25 @@ package final class WriteTransaction {
     /// Whether it may end by ``joinOwing()``; blocks no thread.
     package var mayJoinOwing: Bool {
         guard let record, refusal == nil, group.damage == nil else { return false }
-        return file.mayJoinOwing(record.content.count, group)
+        let byteCount = record.content.count
+        guard file.mayJoinOwing(byteCount, group) else { return false }
+        // Where it is not long enough for them, the pages of all are made, and this one is to fail alone where there is no space.
+        return !file.hasAcknowledged(group)
+            || file.isLongEnough(for: file.neededPageCount(forPagesOf: group, and: byteCount, state.space))
+    }
+
+    /// Whether it is sealed with commits that were acknowledged by their records, or are about to be.
+    package var isBesideOwing: Bool { isJoined && !isSealer && group.owedCount > 0 }
+
+    /// Secures the space of such a transaction, before anything of it is sealed or left to its group: where there is none, it can be rolled
+    /// back alone.
+    ///
+    /// - Parameter openByteCount: The memory of what is not in pages yet.
+    /// - Throws: What stands in the way of a commit, or the failure to make the file longer.
+    package func secureSpace(for openByteCount: Int) throws(StorageError) {
+        // In a forked child the file is the parent's.
+        try file.checkWriting(in: group)
+        try file.secure(file.neededPageCount(forPagesOf: group, and: openByteCount, state.space))
     }
 
     /// Ends the transaction as ``join()`` does, and leaves its record to be made durable (``StorageFile/acknowledge(_:of:)``), which

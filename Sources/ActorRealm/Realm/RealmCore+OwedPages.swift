@@ -79,6 +79,21 @@ extension RealmCore {
         report(error, "The pages of commits that were acknowledged cannot be made; the log of the realm has them.")
     }
 
+    /// In a block that stands on what the realm has acknowledged without pages: that version, which is read outside the block; nil elsewhere.
+    ///
+    /// - Throws: `StorageError`, also where there is no memory for it.
+    func acknowledgedSnapshot() throws(StorageError) -> Snapshot? {
+        guard owedPages != nil, model.isInTransaction else { return nil }
+        let snapshot = try coordinator.file.beginRead(from: origin)
+        if snapshot.isInMemory || !coordinator.file.isOwingPages { return snapshot }
+        throw StorageError(
+            .limit,
+            "What the block of this write stands on has no pages yet, and there is no memory for it: freeze before the write, or "
+                + "behind it.",
+            path: coordinator.path
+        )
+    }
+
     // MARK: Commits whose flush is awaited without blocking
 
     /// Ends the transaction as ``joinCommit()`` does, where the realm is alone with its file: the commit is durable once its record is, and

@@ -9,6 +9,9 @@ extension StorageFile {
     /// Whether commits may be left without pages at all.
     package var leavesPages: Bool { options.log?.pagesOnDemand == true && keepsLog }
 
+    /// Whether commits were acknowledged whose pages are not made yet.
+    package var isOwingPages: Bool { owesPages.load(ordering: .sequentiallyConsistent) }
+
     /// What a reader of the newest version asks for where pages are owed.
     package enum PageDemand: Sendable {
         /// All that was acknowledged: pages are made first, or, beside an open transaction, the version is made in memory.

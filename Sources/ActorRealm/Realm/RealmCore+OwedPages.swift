@@ -17,6 +17,12 @@ extension RealmCore {
         coordinator.file.isOfThisProcess && !signals.isFollowed && coordinator.isUsedByOneRealm
     }
 
+    /// Whether a transaction may build on what owes its pages: until it ends, another realm that has acknowledged that waits for them.
+    var mayStandOnOwing: Bool {
+        // A forked child gets its error where the transaction is sealed.
+        !coordinator.leavesPages || !coordinator.file.isOfThisProcess || !coordinator.writes.owesPages || mayBeOwing
+    }
+
     /// Ends the transaction as ``prepareCommit()`` does, or, where the realm is alone with its file, by its record: the commit is durable
     /// then, and its pages are made when somebody asks for them.
     ///

@@ -77,6 +77,7 @@ extension RealmCore {
             isFresh = false
             if lifecycle != .open { throw error(.closed, "The realm was closed while the write waited for its turn.") }
             try checkCurrentSchema()
+            let joining = joining && mayStandOnOwing
             coordinator.writes.transactionBegins(joining: joining, isOpenEnded: isOpenEnded, in: isolation)
             // What is owed has been sealed, and is being published.
             if owedPages != nil, !joining { try catchUp() }

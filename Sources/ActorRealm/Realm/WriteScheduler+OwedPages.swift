@@ -35,11 +35,11 @@ extension WriteScheduler {
     /// Nothing where the caller has the turn itself, in the block of a write; and on the thread that makes them where they are about to be made
     /// there: the lock stays until they are.
     ///
-    /// - Parameter doesWithout: Asked where a block is open that stands on them: whether the caller need not wait for its end. The block may
-    ///   wait for the caller.
+    /// - Parameter doesWithout: Asked where a block is open that stands on them, or may begin before they are made, since records are being
+    ///   flushed: whether the caller need not wait for its end. The block may wait for the caller.
     func makePages(unless doesWithout: () -> Bool = { false }) {
         guard file.isOfThisProcess else { return }
-        let (actions, pages, writer) = state.withLock { state -> (Queue.Actions, BaseFlush?, OpenWriter?) in
+        let (actions, pages, wait) = state.withLock { state -> (Queue.Actions, BaseFlush?, BlockToEnd?) in
             look(&state)
             guard state.queue.owesPages else {
                 // Those that are on their way may be it.
@@ -47,21 +47,21 @@ extension WriteScheduler {
             }
             let pages = state.flushOfJoined()
             let actions = released(state.queue.askForPages(at: now))
-            let writer = state.queue.runningTicket.map { _ in OpenWriter(isolation: state.holder) }
-            return (actions, pages, writer)
+            let isRunning = state.queue.runningTicket != nil
+            return (actions, pages, BlockToEnd(isolation: isRunning ? state.holder : nil))
         }
         perform(actions)
         if actions.flush == .caller {
             flush()
-        } else if let writer, doesWithout() || writer.isolation?.isCurrent == true {
+        } else if let wait, doesWithout() || wait.isolation?.isCurrent == true {
             return
         }
         if ioThread.isHere { return }
         _ = pages?.waitOnPool()
     }
 
-    /// Whoever has the turn, and its isolation where a transaction is open.
-    private struct OpenWriter {
+    /// What has to end before pages are made: a block that is open, in its isolation, or one that may begin before.
+    private struct BlockToEnd {
         let isolation: RealmIsolation?
     }
 

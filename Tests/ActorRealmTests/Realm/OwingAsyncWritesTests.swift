@@ -9,13 +9,13 @@ import Testing
 /// Asynchronous writes that are acknowledged by their records, while one realm has the file.
 @Suite("Pages on demand, and asynchronous writes", .timeLimit(.minutes(60)))
 struct OwingAsyncWritesTests {
-    private typealias Hook = OwedPagesOfRealmTests.Hook
+    typealias Hook = OwedPagesOfRealmTests.Hook
 
     private let file = TestFile()
     private let clock = HandClock()
     private var path: String { file.directory.path("test.realm") }
 
-    private func configuration(
+    func configuration(
         ringByteCount: Int? = nil,
         isOn: Bool = true,
         _ adjust: @escaping @Sendable (inout LogOptions) -> Void = { _ in }
@@ -33,7 +33,7 @@ struct OwingAsyncWritesTests {
     }
 
     /// What an opening finds that comes behind a kill.
-    private func namesBehindKill() throws -> [String] {
+    func namesBehindKill() throws -> [String] {
         let copy = file.directory.path("killed-\(UInt64.random(in: 0 ... .max)).realm")
         for suffix in ["", ".log"] where FileManager.default.fileExists(atPath: path + suffix) {
             try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
@@ -53,7 +53,7 @@ struct OwingAsyncWritesTests {
 
     struct Failure: Error {}
 
-    private actor Place {
+    actor Place {
         private var opened: Realm?
         private(set) var log: [String] = []
 
@@ -115,6 +115,38 @@ struct OwingAsyncWritesTests {
             return found
         }
 
+        /// So many objects in one write, with names that make the file much longer.
+        func addMany(_ count: Int, of length: Int) async throws {
+            try await realm.asyncWrite {
+                for index in 0..<count {
+                    _ = realm.create(Tally.self, value: ["name": "\(index)" + String(repeating: "x", count: length)])
+                }
+            }
+        }
+
+        /// What is found behind the commit of a transaction that was set aside: it begins while a record is being flushed, and is committed
+        /// when that is acknowledged, and its pages are being written.
+        func namesBehindCommit(
+            _ task: Task<Void, any Error>,
+            _ mayFlush: DispatchSemaphore,
+            _ mayWrite: DispatchSemaphore
+        ) async throws -> [String] {
+            let transaction = try await realm.beginAsyncWrite()
+            _ = realm.create(Tally.self, value: ["name": "open"])
+            // It is set aside for that.
+            _ = await Task { self.names() }.value
+            mayFlush.signal()
+            while realm.core.owedPages == nil { try await Task.sleep(for: .milliseconds(1)) }
+            let failure: (any Error)? = await withCheckedContinuation { continuation in
+                mayWrite.signal()
+                realm.commitAsyncWrite { continuation.resume(returning: $0) }
+            }
+            if let failure { throw failure }
+            try await task.value
+            withExtendedLifetime(transaction) {}
+            return names()
+        }
+
         /// Whether a block stands on commits without pages.
         func joins(_ coordinator: RealmCoordinator) async throws -> Bool {
             try await realm.asyncWrite { coordinator.writes.owesPages }
@@ -124,7 +156,7 @@ struct OwingAsyncWritesTests {
     }
 
     /// Holds the thread that flushes.
-    fileprivate final class Hold: Sendable {
+    final class Hold: Sendable {
         private let mayGo = DispatchSemaphore(value: 0)
 
         init(_ coordinator: RealmCoordinator) {
@@ -140,7 +172,7 @@ struct OwingAsyncWritesTests {
     }
 
     /// Waits until so many commits are in a group or behind it.
-    private func waitForWriters(_ count: Int, _ coordinator: RealmCoordinator) async throws {
+    func waitForWriters(_ count: Int, _ coordinator: RealmCoordinator) async throws {
         let deadline = ContinuousClock.now + .seconds(1_800)
         while coordinator.writes.state.withLock({ $0.queue.recordedCount + $0.queue.joinedCount }) < count {
             try #require(ContinuousClock.now < deadline)
@@ -149,7 +181,7 @@ struct OwingAsyncWritesTests {
     }
 
     /// A realm of an actor with a log, which owes the pages of "b" and "c".
-    private func withOwing(
+    func withOwing(
         _ configuration: Realm.Configuration? = nil,
         _ body: (Place, RealmCoordinator) async throws -> Void
     ) async throws {
@@ -166,7 +198,7 @@ struct OwingAsyncWritesTests {
         await place.close()
     }
 
-    private func hooked(_ hook: Hook) -> Realm.Configuration {
+    func hooked(_ hook: Hook) -> Realm.Configuration {
         configuration { log in
             log.makeDirectory = { path in
                 OwedPagesOfRealmTests.HookedDirectory(base: LogFile(besides: path), hook: { hook.call() })
@@ -175,7 +207,7 @@ struct OwingAsyncWritesTests {
     }
 
     /// A write whose record is being flushed, until the semaphore lets it go on; something happens behind that.
-    private func beginInFlush(
+    func beginInFlush(
         _ name: String,
         _ place: Place,
         _ hook: Hook,
@@ -401,79 +433,6 @@ struct OwingAsyncWritesTests {
             for task in tasks { try await task.value }
             #expect(await place.names() == ["a", "b", "c", "d", "e", "f"])
             #expect(try namesBehindKill() == ["a", "b", "c", "d", "e", "f"])
-        }
-    }
-
-    @Test("A transaction that stands open while a commit comes back does not hide that from its writer")
-    func besideOpenTransaction() async throws {
-        let hook = Hook()
-        try await withOwing(hooked(hook)) { place, _ in
-            _ = await place.names()
-            let (task, mayGo) = try await beginInFlush("d", place, hook)
-            #expect(try await place.namesBesideOpen(task, mayGo) == ["a", "b", "c", "d"])
-            #expect(await place.names() == ["a", "b", "c", "d", "open", "still open"])
-        }
-    }
-
-    @Test("An asynchronous write does not return before somebody who has come meanwhile finds it")
-    func comesMeanwhile() async throws {
-        try await withOwing { place, coordinator in
-            let hold = Hold(coordinator)
-            let task = await place.begin(["d"])[0]
-            try await waitForWriters(2, coordinator)
-            let member = OwedPagesOfRealmTests.Bystander(origin: nil)
-            coordinator.observations.register(member)
-            let version = coordinator.file.newestVersion
-            hold.end()
-            try await task.value
-            #expect(coordinator.file.newestVersion > version)
-            #expect(!coordinator.writes.owesPages)
-            try await place.add("e")
-            #expect(!coordinator.writes.owesPages)
-            coordinator.observations.unregister(member)
-            #expect(await place.names() == ["a", "b", "c", "d", "e"])
-        }
-    }
-
-    @Test("Whoever asks while records are being flushed waits for no block that may begin meanwhile")
-    func askedInFlush() async throws {
-        let hook = Hook()
-        try await withOwing(hooked(hook)) { place, coordinator in
-            let published = coordinator.file.newestVersion
-            let (task, mayGo) = try await beginInFlush("d", place, hook)
-            let found = Mutex<UInt64>(0)
-            let group = DispatchGroup()
-            DispatchQueue(label: "asks")
-                .async(group: group) {
-                    let version = (try? coordinator.file.beginRead())?.version ?? 1
-                    found.withLock { $0 = version }
-                }
-            let deadline = ContinuousClock.now + .seconds(60)
-            while found.withLock({ $0 == 0 }), ContinuousClock.now < deadline {
-                try await Task.sleep(for: .milliseconds(1))
-            }
-            // "b" and "c", in memory.
-            #expect(found.withLock { $0 } == published + 2)
-            mayGo.signal()
-            try await task.value
-            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-                group.notify(queue: .global()) { continuation.resume() }
-            }
-            #expect(await place.names() == ["a", "b", "c", "d"])
-        }
-    }
-
-    @Test("No block stands on commits without pages while somebody else follows the file")
-    func joinsAlone() async throws {
-        try await withOwing { place, coordinator in
-            #expect(try await place.joins(coordinator))
-            for name in ["d", "e"] { try await place.add(name) }
-            try #require(coordinator.writes.owesPages)
-            let member = OwedPagesOfRealmTests.Bystander(origin: nil)
-            coordinator.observations.register(member)
-            #expect(try await !place.joins(coordinator))
-            coordinator.observations.unregister(member)
-            #expect(await place.names() == ["a", "b", "c", "d", "e"])
         }
     }
 

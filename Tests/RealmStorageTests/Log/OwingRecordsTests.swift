@@ -137,6 +137,64 @@ struct OwingRecordsTests {
         #expect(found == (isBehindOthers ? [1, 100, 101] : [1, 0, 0]))
     }
 
+    @Test("A group stays given up when the next one is given up, too, beside the flush of its records")
+    func givenUpTwice() throws {
+        let path = folder.path("a.realm")
+        let directory = Directory(LogFile(besides: path))
+        let file = try open(path) { $0.makeDirectory = { _ in directory } }
+        defer { file.unlockForWriting() }
+        let (group, records) = try join(file, 2..<4)
+        nonisolated(unsafe) let last = try member(file, 9, 9)
+        nonisolated(unsafe) let suite = self
+        directory.hook.withLock { hook in
+            hook = {
+                last.abandonGroup(because: StorageError(.io, "the first one"))
+                _ = try? suite.join(file, 5..<6)
+                let next = try? suite.member(file, 7, 7)
+                next?.abandonGroup(because: StorageError(.io, "the second one"))
+            }
+        }
+        let refusal = #expect(throws: StorageError.self) { try file.acknowledge(records, of: group) }
+        #expect(refusal?.message == "the first one")
+        #expect(file.hasStopped)
+        #expect(try LoggedFile.valuesOfCopy(of: path, in: folder).prefix(3) == [1, 0, 0])
+    }
+
+    @Test("Each of two groups that were given up is told its own reason")
+    func reasons() throws {
+        let file = try open(folder.path("a.realm"))
+        defer { file.unlockForWriting() }
+        let (first, records) = try join(file, 0..<2)
+        try member(file, 9, 9).abandonGroup(because: StorageError(.io, "the first one"))
+        let (second, _) = try join(file, 4..<6)
+        try member(file, 9, 9).abandonGroup(because: StorageError(.io, "the second one"))
+        #expect(file.lossOfGroup(first).message == "the first one")
+        #expect(file.lossOfGroup(second).message == "the second one")
+        #expect(throws: StorageError.self) { try file.acknowledge(records, of: first) }
+        #expect(!file.hasStopped)
+    }
+
+    @Test("Rule 22: what an open transaction has written ahead is no space for records that are acknowledged beside it")
+    func besideSpilled() throws {
+        let path = folder.path("a.realm")
+        let file = try open(path)
+        defer { file.unlockForWriting() }
+        let (group, records) = try join(file, 0..<2)
+        let large = try file.beginWrite(joining: true)
+        for _ in 0..<100 {
+            let page = try large.allocate(pageCount: 1, kind: .overflow)
+            page.bytes.storeLittle(UInt32(8), at: PageHeader.payloadByteCountOffset)
+            _ = large.seal(page.reference)
+        }
+        try large.spill()
+        #expect(try !file.acknowledge(records, of: group))
+        large.rollback()
+        try file.publish([#require(try file.sealGroup())])
+        #expect(try LoggedFile.values(of: file).values == Owed.model(2))
+        let (next, others) = try join(file, 2..<4)
+        #expect(try file.acknowledge(others, of: next))
+    }
+
     @Test("A group that was given up before has nothing appended, and writing goes on")
     func givenUpBefore() throws {
         let path = folder.path("a.realm")

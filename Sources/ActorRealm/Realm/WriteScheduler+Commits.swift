@@ -67,16 +67,18 @@ extension WriteScheduler {
     ) async -> CommitResult {
         await withUnsafeContinuation { continuation in
             let completion = Completion.task(continuation)
-            let (actions, isLost) = state.withLock { state -> (Queue.Actions, Bool) in
+            let (actions, isLost, lost) = state.withLock { state -> (Queue.Actions, Bool, [Joined]) in
                 // A flush that fails later finds it among those that joined.
                 if file.hasLost(group: group) {
-                    return (released(state.finish(ticket, .nothing, at: now)), true)
+                    return (released(state.finish(ticket, .nothing, at: now)), true, [])
                 }
+                let lost = state.takeOwing(besides: group)
                 state.joinToBeSealed(group, completion)
-                return (released(state.finish(ticket, .joined, at: now)), false)
+                return (released(state.finish(ticket, .joined, at: now)), false, lost)
             }
             perform(actions)
             if isLost { completion.receive(.failure(file.lossOfGroup(group))) }
+            for joined in lost { tell(joined, file.lossOfGroup(joined.group)) }
         }
     }
 
@@ -243,12 +245,19 @@ extension WriteScheduler.State {
     fileprivate mutating func takeJoined(
         sealedTo group: UInt64?
     ) -> (sealed: WriteScheduler.Joined?, lost: [WriteScheduler.Joined]) {
-        if joined.isEmpty { return (nil, []) }
-        let lost = joined.filter { $0.group != group }
-        let sealed = joined.first { $0.group == group }
+        let lost = takeJoined(besides: group)
+        let sealed = joined.first
         joined = []
+        return (sealed?.withoutRecords, lost)
+    }
+
+    /// Takes out those of other groups than this one, which are lost.
+    mutating func takeJoined(besides group: UInt64?) -> [WriteScheduler.Joined] {
+        let lost = joined.filter { $0.group != group }
+        if lost.isEmpty { return [] }
+        joined.removeAll { $0.group != group }
         drop(lost)
-        return (sealed?.withoutRecords, lost.map(\.withoutRecords))
+        return lost.map(\.withoutRecords)
     }
 
     /// Counts out what is lost of what joined.

@@ -125,11 +125,12 @@ extension WriteScheduler {
         ending ticket: Ticket,
         telling completion: (_ pages: BaseFlush) -> Completion
     ) {
-        let (actions, lost) = state.withLock { state -> (Queue.Actions, Completion?) in
+        let (actions, own, lost) = state.withLock { state -> (Queue.Actions, Completion?, [Joined]) in
             // A flush that fails later finds it among those that joined.
             if file.hasLost(group: group) {
-                return (released(state.finish(ticket, .nothing, at: now)), completion(BaseFlush()))
+                return (released(state.finish(ticket, .nothing, at: now)), completion(BaseFlush()), [])
             }
+            let lost = state.takeOwing(besides: group)
             // The flush before may have been refused meanwhile: then this one is sealed behind what it stands on.
             let isRecorded = state.queue.mayLeaveRecord(ticket)
             // The queue counts all that owe their pages as one besides.
@@ -141,10 +142,11 @@ extension WriteScheduler {
             } else {
                 state.joinToBeSealed(group, completion)
             }
-            return (released(state.finish(ticket, isRecorded ? .recorded : .joined, at: now)), nil)
+            return (released(state.finish(ticket, isRecorded ? .recorded : .joined, at: now)), nil, lost)
         }
         perform(actions)
-        lost?.receive(.failure(file.lossOfGroup(group)))
+        own?.receive(.failure(file.lossOfGroup(group)))
+        for joined in lost { tell(joined, file.lossOfGroup(joined.group)) }
     }
 
     /// Makes the records durable that wait for it, with one flush, and tells those who wait.
@@ -198,6 +200,11 @@ extension WriteScheduler.State {
         flushCount += 1
         commitCount += batches.last?.recorded.count ?? 0
         return batches
+    }
+
+    /// Takes out the group that owes pages where a commit joins another one now: it is lost, and what the queue counts as one is of one group.
+    mutating func takeOwing(besides group: UInt64) -> [WriteScheduler.Joined] {
+        queue.owesPages ? takeJoined(besides: group) : []
     }
 
     /// A member that has to be sealed before anybody is told, and with it those whose records wait before it.

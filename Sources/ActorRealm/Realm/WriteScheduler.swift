@@ -80,7 +80,7 @@ final class WriteScheduler: Sendable {
         /// Outcomes that came before the waiter did.
         var early: [Ticket: Outcome] = [:]
         var prepared: [Prepared] = []
-        /// Those whose transactions are not sealed yet, by group: one, and what is left of groups that are lost.
+        /// Those whose transactions are not sealed yet, by group: one, and what is left of groups that are lost; where pages are owed, one.
         var joined: [Joined] = []
         /// The group of the last of the commits that are being written and flushed.
         var publishing: UInt64?

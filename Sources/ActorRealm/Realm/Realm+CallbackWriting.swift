@@ -23,7 +23,7 @@ extension Realm {
         onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
     ) -> AsyncTransactionId {
         if core.isClosed { return core.refuseCallbackWrite(onComplete) }
-        core.requireCallbackWrites()
+        core.requireCallbackWrites(asking: true)
         return core.enqueue(self, WriteRequest(tokens, nil, file, line), commits: true, block, onComplete)
     }
 
@@ -42,7 +42,7 @@ extension Realm {
         _ asyncWriteBlock: @escaping () -> Void
     ) -> AsyncTransactionId {
         if core.isClosed { return core.refuseCallbackWrite(nil) }
-        core.requireCallbackWrites()
+        core.requireCallbackWrites(asking: true)
         return core.enqueue(self, WriteRequest([], nil, file, line), commits: false, asyncWriteBlock, nil)
     }
 
@@ -140,9 +140,11 @@ extension RealmCore {
     }
 
     /// Traps where asynchronous writes of callback form are impossible.
-    fileprivate func requireCallbackWrites() {
+    ///
+    /// - Parameter isAsking: Whether one is asked for, and no open transaction is looked at, which may have to be taken up again.
+    fileprivate func requireCallbackWrites(asking isAsking: Bool = false) {
         // That would have the pages made on which the write may build; what it looks for is looked for below.
-        if owedPages == nil { checkAccess() }
+        if !isAsking || owedPages == nil { checkAccess() }
         do {
             try checkWritable()
         } catch {

@@ -127,24 +127,33 @@ extension RealmCore {
     }
 
     /// Has the next access of the realm move behind the making of pages; at once where they are made.
-    func owe(_ pages: BaseFlush) {
+    ///
+    /// - Returns: Whether they are to be made yet.
+    @discardableResult
+    func owe(_ pages: BaseFlush) -> Bool {
         let core = coreInUse
-        guard core.lifecycle == .open else { return }
-        if case .success? = pages.result { return core.show(pages.result) }
-        // An earlier commit may come back behind a later one.
-        core.owedPages = core.owedPages?.followed(by: pages) ?? pages
-        core.hideIfBehind()
+        let made = pages.result
+        if case .success? = made {
+            if core.lifecycle == .open { core.show(made) }
+            return false
+        }
+        if core.lifecycle == .open {
+            // An earlier commit may come back behind a later one.
+            core.owedPages = core.owedPages?.followed(by: pages) ?? pages
+            core.hideIfBehind()
+        }
+        return true
     }
 
     /// Takes a commit that was acknowledged without pages.
     ///
     /// - Returns: Whether these have to be made before its writer goes on: somebody has come meanwhile, who may have found the version
-    ///   before; or a transaction is open, in which the realm could not move.
+    ///   before; a transaction is open, in which the realm could not move; or it was invalidated, and has no next access.
     func acknowledged(owing pages: BaseFlush) -> Bool {
         coordinator.space.warnOfStalledReader(logger)
-        owe(pages)
+        guard owe(pages) else { return false }
         let core = coreInUse
-        return core.owedPages != nil && (core.hasTransaction || core.unseen != nil || !core.mayBeOwing)
+        return core.lifecycle != .open || core.hasTransaction || core.unseen != nil || !core.mayBeOwing
     }
 
     /// Moves behind the making of pages, how ever it ended: what they are of is durable.

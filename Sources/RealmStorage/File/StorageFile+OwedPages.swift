@@ -129,7 +129,10 @@ extension StorageFile {
     /// Whether the file has so many pages, which are not cut off from then on while pages are owed.
     private func isSecured(_ count: Int) -> Bool {
         growth.withLock { growth in
-            guard isLongEnough(for: count) else { return false }
+            // What a transaction has written ahead of its commit is neither flushed nor without holes.
+            guard growth.spilledVersion <= state.withLock({ $0.published.version }), isLongEnough(for: count) else {
+                return false
+            }
             let before = owesPages.load(ordering: .relaxed) ? growth.securedByteCount : 0
             growth.securedByteCount = max(before, count * pageByteCount)
             return true

@@ -192,7 +192,7 @@ extension StorageFile {
     /// - Throws: The failure, behind which writing has stopped, and the group is lost; or why it was lost before.
     package func acknowledge(_ records: [OwingRecord], of group: UInt64) throws(StorageError) -> Bool {
         try logTurn.withLock { (_) throws(StorageError) in
-            if writer.withLock({ isLost(group, $0) }) { throw lossOfGroup(group) }
+            if writer.withLock({ $0.hasLost(group) }) { throw lossOfGroup(group) }
             guard let last = records.last,
                 mayAppend(records.lazy.map(\.entry.content.count), last.neededPageCount)
             else { return false }
@@ -216,10 +216,6 @@ extension StorageFile {
         acknowledgedVersion.load(ordering: .relaxed) >= group.firstVersion
     }
 
-    private func isLost(_ group: UInt64, _ box: borrowing WriterBox) -> Bool {
-        hasLost(group: group) || box.givenUp?.group == group
-    }
-
     private func makeDurable(_ entries: [CommitLog.Entry], of group: UInt64) throws(StorageError) -> Bool {
         guard let openLog, let lock, let last = entries.last else { return false }
         let before = openLog.durable
@@ -230,7 +226,7 @@ extension StorageFile {
             _ = try data.currentByteCount()
             // Whoever gives the group up stops writing from then on.
             let isGivenUp = writer.withLock { box in
-                if isLost(group, box) { return true }
+                if box.hasLost(group) { return true }
                 acknowledgedVersion.store(last.version, ordering: .relaxed)
                 return false
             }

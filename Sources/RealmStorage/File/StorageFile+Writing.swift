@@ -295,7 +295,8 @@ extension StorageFile {
                 path: path
             )
         let isAcknowledged = writer.withLock { box in
-            if !hasLost(group: group.number) { box.givenUp = (group.number, error) }
+            group.isGivenUp = true
+            if !hasLost(group: group.number) { box.noteGivenUp(group.number, because: error) }
             return acknowledgedVersion.load(ordering: .relaxed) >= group.firstVersion
         }
         if isAcknowledged, isOfThisProcess { stopWriting(after: group.damage ?? lostBase) }
@@ -309,8 +310,7 @@ extension StorageFile {
     /// Why a group was lost.
     package func lossOfGroup(_ group: UInt64) -> StorageError {
         let known = writer.withLock { box in
-            if let givenUp = box.givenUp, givenUp.group == group { return givenUp.error as StorageError? }
-            return box.lastLoss
+            box.givenUp.last { $0.group == group }?.error ?? box.lastLoss
         }
         return known ?? lostBase
     }
@@ -326,6 +326,21 @@ extension StorageFile {
         try checkProcess()
         if let stopped = state.withLock({ $0.stopped }) { throw stopped }
         if hasLost(group: group.number) { throw lostBase }
+    }
+}
+
+extension StorageFile.WriterBox {
+    /// Whether a group is neither the one that is not sealed nor a commit that waits: it was lost or given up, unless it is published.
+    func hasLost(_ group: UInt64) -> Bool {
+        if let open = state?.group, open.number == group { return open.isGivenUp }
+        return !prepared.contains { $0.group == group }
+    }
+
+    /// Notes why a group is given up.
+    fileprivate mutating func noteGivenUp(_ group: UInt64, because error: StorageError) {
+        // A program that goes on while everything fails must not fill memory.
+        if givenUp.count == 16 { givenUp.removeFirst() }
+        givenUp.append((group, error))
     }
 }
 

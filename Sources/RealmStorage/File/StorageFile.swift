@@ -100,8 +100,8 @@ package final class StorageFile: Sendable {
         var groupCount: UInt64 = 0
         /// Why commits were lost last.
         var lastLoss: StorageError?
-        /// The last group that was given up with members that had committed, and why.
-        var givenUp: (group: UInt64, error: StorageError)?
+        /// The groups that were given up last with members that had committed, and why.
+        var givenUp: [(group: UInt64, error: StorageError)] = []
 
         /// Forgets the commits up to a version, which stand in the file now, and lets their memory be used again.
         mutating func release(upTo version: UInt64, in reservation: Reservation) {

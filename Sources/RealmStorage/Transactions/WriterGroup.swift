@@ -49,6 +49,8 @@ final class WriterGroup {
     @exclusivity(unchecked) private(set) var damage: StorageError?
     /// Whether a member is open; guarded by the writer's lock of the file.
     var isInMember = false
+    /// Whether the group is being forgotten with members that had committed; guarded by the same lock.
+    var isGivenUp = false
 
     /// The records of the members so far; nil when one has none.
     var entries: [CommitLog.Entry]? = []

@@ -145,7 +145,7 @@ struct OwingRecordsTests {
         defer { file.unlockForWriting() }
         let (group, records) = try join(file, 2..<4)
         nonisolated(unsafe) let last = try member(file, 9, 9)
-        nonisolated(unsafe) let suite = self
+        let suite = self
         directory.hook.withLock { hook in
             hook = {
                 last.abandonGroup(because: StorageError(.io, "the first one"))

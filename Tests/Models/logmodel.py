@@ -17,16 +17,18 @@ blocks) to what is possible, a flush that succeeds leaves the cached value only,
 leaves everything possible (the kernel drops what it could not write and says so once, to the caller alone). A power cut picks a
 possible value for each location by itself. Killing a process leaves the cache and the shared memory alone.
 
-Stretches: a process that keeps the write lock acknowledges versions by their records alone (kinds late, lunfl, lgroup). Each has its own
+Stretches: a process that keeps the write lock acknowledges versions by their records alone (kinds late, lunfl, lgroup, lbatch). Each has its own
 number. A maker, beside whatever block is open, makes the pages of the newest acknowledged one and publishes it; the numbers between have
 no pages and are skipped. A record cannot name the version that its pages will have: when it is appended, nobody knows where the next
-making begins, and one may be published beside a record that is on its way. Groups stay groups: several records, one number, one flush.
+making begins, and one may be published beside a record that is on its way. Groups stay groups: several records, one number, one flush. The kind
+lbatch is what the engine does: several records, each with a number of its own, one flush behind all of them, and then all are acknowledged.
 
 Notes (kind note): behind a flush that no commit follows, and behind the header of a page commit, a frame says up to where the log is durable. It stands
 where the next record goes, which takes its place, is not flushed, and is no record: who reads the log ends there. Its number is NOTE.
 
 The engine (kind own): only the process that has begun the log appends, and a page commit announces nothing. Whoever else is to write ends the log, and
-takes no page commit for made that the published image does not name.
+takes no page commit for made that the published image does not name. Where records were acknowledged behind the image it applies them beside readers, as an
+opening does (kind over): its version is published in a slot, with a closed header, while the image before is still there, and then the log is ended.
 """
 import sys, time, random
 from collections import deque, namedtuple
@@ -42,15 +44,16 @@ V = frozenset()         # the unsafe variants in force
 Img = namedtuple('Img', 'ver root rootval lsn chain hist pic')
 Hdr = namedtuple('Hdr', 'hseq closed log img ext')
 Frm = namedtuple('Frm', 'log lsn ver n last prev cid marker hist dur')
-Shm = namedtuple('Shm', 'pub C cslot cand sure stop flog frealm pcint log dur tail acked ending bell own')   # own: whose log it is (kind own)
+Shm = namedtuple('Shm', 'pub C cslot cand sure stop flog frealm pcint log dur tail acked ending bell own newest', defaults=(None,))   # own: whose log it is (kind own); newest: of a taker that has not ended the log yet (kind over)
 St = namedtuple('St', 'pages hdr dir logs shm procs wlock klock must failed soft refused bud ncid nlog ro save tampered unsaid')   # unsaid: commits that no log tells of
 Bud = namedtuple('Bud', 'commits ckpts kills cuts fails opens closes readers ro tamper plain')
 # st: 0 not there, 1 alone in opening, closing or a life without a log, 2 open; M: who makes pages beside the writer; A: the position that a reader asks for
 Proc = namedtuple('Proc', 'st W K R O M A S')   # S: what the beginning of a slice has seen (one variant)
 
 CLOSED = Proc(0, None, None, None, None, None, None, None)
-LATE = ('late', 'lunfl', 'lgroup', 'lsync')      # commits whose pages are made later; the write lock is kept behind them
-NO_COMMITS = ('take', 'back', 'note', 'own')     # kinds of other steps, and of forms
+LATE = ('late', 'lunfl', 'lgroup', 'lbatch', 'lsync')      # commits whose pages are made later; the write lock is kept behind them
+GROUPS = ('group', 'lgroup', 'lbatch')      # two commits, one flush
+NO_COMMITS = ('take', 'over', 'back', 'note', 'own')     # kinds of other steps, and of forms
 EMPTY = (None, frozenset([None]), False)
 
 
@@ -274,6 +277,11 @@ def violation(s, before=None):
             return 'the published version %d cannot be read' % s.shm.pub.ver
         if s.shm.pub.rootval[1] != s.shm.pub.hist:
             return 'the pages of version %d have commits %s, its records say %s' % (s.shm.pub.ver, s.shm.pub.rootval[1], s.shm.pub.hist)
+        v = s.shm.newest
+        if v and (not tree_ok(s, v) or v.rootval[1] != v.hist):
+            return 'the version %d that a taker has published cannot be read' % v.ver
+        if s.shm.ending == 'gone' and s.wlock is None and s.must - set(seen(s.shm).hist):
+            return 'nobody looks for the log any more, and version %d lacks acknowledged commits' % seen(s.shm).ver
         for n, p in enumerate(s.procs):
             if p.M == NO_SPACE:
                 return 'there is no space for the pages of acknowledged commits'
@@ -296,7 +304,7 @@ def starved(s, ch):
         return None
     for n, p in enumerate(s.procs):
         if p.A is not None:
-            return 'the reader in %s asked for what was acknowledged at %d and is left at version %d' % ('AB'[n], p.A, s.shm.pub.ver)
+            return 'the reader in %s asked for what was acknowledged at %d and is left at version %d' % ('AB'[n], p.A, seen(s.shm).ver)
     return None
 
 
@@ -403,6 +411,11 @@ def write_header(s, slot, h):
     return s._replace(hdr=put(s.hdr, slot, wr(s.hdr[slot], h)))
 
 
+def seen(x):
+    """The version that readers find."""
+    return x.newest or x.pub
+
+
 def note_seen(s, hist):
     h = list(hist)
     while h and h[-1] in s.soft:
@@ -453,13 +466,14 @@ def steps(s, kinds):
         maker(s, n, p, who, add, kinds)
         checkpointer(s, n, p, who, add)
         if p.R is None and p.A is None and b.readers and s.shm:
-            t = spend(s, readers=1)
-            add('%s: a reader begins at version %d' % (who, s.shm.pub.ver), note_seen(sp(t, n, R=s.shm.pub), s.shm.pub.rootval[1]))
-            if s.shm.acked > s.shm.pub.lsn:
-                add('%s: a reader at version %d asks for what was acknowledged at %d' % (who, s.shm.pub.ver, s.shm.acked),
+            t, v = spend(s, readers=1), seen(s.shm)
+            add('%s: a reader begins at version %d' % (who, v.ver), note_seen(sp(t, n, R=v), v.rootval[1]))
+            if s.shm.acked > v.lsn:
+                add('%s: a reader at version %d asks for what was acknowledged at %d' % (who, v.ver, s.shm.acked),
                     sp(t if s.wlock == n else sh(t, bell=True), n, A=s.shm.acked))
-        if p.A is not None and s.shm.pub.lsn >= p.A:
-            add('%s: the reader that asked begins at version %d' % (who, s.shm.pub.ver), note_seen(sp(s, n, R=s.shm.pub, A=None), s.shm.pub.rootval[1]))
+        if p.A is not None and seen(s.shm).lsn >= p.A:
+            v = seen(s.shm)
+            add('%s: the reader that asked begins at version %d' % (who, v.ver), note_seen(sp(s, n, R=v, A=None), v.rootval[1]))
         if p.R is not None:
             add('%s: the reader ends' % who, sp(s, n, R=None))
         if p.W is None and p.K is None and p.R is None and p.A is None and p.M in (None, BROKEN) and b.closes and len(alive) == 1:
@@ -568,17 +582,25 @@ def writer(s, n, p, who, add, kinds):
                 if x.dur >= last.lsn or 'note_of_appended' in V:
                     note(s, n, who, last, last.lsn if 'note_of_appended' in V else x.dur, add)
         asks = p.A is not None and x.acked > x.pub.lsn and 'reader_waits_for_dead' not in V
-        if (s.wlock is None or held) and (b.commits or 'sync' in kinds or 'take' in kinds or asks) and not x.stop:
+        if (s.wlock is None or held) and (b.commits or 'sync' in kinds or {'take', 'over'} & set(kinds) or asks) and not x.stop:
             t = s._replace(wlock=n)
             if held:
                 in_slice(t, n, who, kinds, add)
+                return
+            if 'over' in kinds and x.own != n and s.klock is None and x.acked > x.pub.lsn:
+                if x.frealm is not None:
+                    add('%s finds that a page flush did not end: stops writing for all' % who, sh(s, stop=True))
+                elif x.newest and 'taken_again' not in V:
+                    add('%s finds that v%d is published, and the log is not ended' % (who, x.newest.ver), sp(t._replace(klock=n), n, W=('u17', 'over', x.newest, ())))
+                else:
+                    add('%s begins to take the log over' % who, sp(sh(t, ending=True)._replace(klock=n), n, W=('u0', 'over', x.pub, ())))
                 return
             if 'take' in kinds and s.klock is None and (x.acked <= x.pub.lsn or 'take_unpublished' in V):
                 if x.frealm is not None and 'take_after_flush' not in V:
                     add('%s finds that a page flush did not end: stops writing for all' % who, sh(s, stop=True))
                     return
                 add('%s begins to end the log' % who, sp(sh(t, ending='take_without_word' not in V)._replace(klock=n), n, W=('t0', 'take', x.pub, ())))
-            if x.ending:
+            if x.ending or 'over' in kinds and x.own != n and x.acked > x.pub.lsn:
                 return
             if x.flog is not None:
                 t = s
@@ -607,7 +629,7 @@ def writer(s, n, p, who, add, kinds):
             for kind in kinds:
                 if kind in NO_COMMITS or kind != 'sync' and not b.commits or 'own' in kinds and x.own != n:
                     continue
-                if kind in ('group', 'lgroup') and b.commits < 2:
+                if kind in GROUPS and b.commits < 2:
                     continue
                 if kind == 'sync':
                     if x.dur < x.pub.lsn:
@@ -617,6 +639,8 @@ def writer(s, n, p, who, add, kinds):
                     begin(t, n, who, kind, cids, add, x.pub if {'lazy_without_rolling_forward', 'handed_over_unpublished'} & V else None)
         return
     pc, kind, img, frames = w
+    if kind == 'over':
+        return take_over(s, n, p, who, add)
     go = lambda t, pc, **kw: sp(t, n, W=(pc, kw.get('kind', kind), kw.get('img', img), kw.get('frames', frames)))
     done = lambda t: sp(t if kind in LATE else t._replace(wlock=None), n, W=None)
     soft = kind in ('unfl', 'lunfl')
@@ -820,6 +844,66 @@ def writer(s, n, p, who, add, kinds):
         add('%s publishes v%d' % (who, img.ver), done(t._replace(klock=None)))
 
 
+def take_over(s, n, p, who, add):
+    """Applies what a dead process has acknowledged behind the image, beside readers, and ends its log."""
+    x, (pc, kind, img, _) = s.shm, p.W
+    go = lambda t, pc, img=img: sp(t, n, W=(pc, kind, img, ()))
+    end = lambda t: sp(t._replace(wlock=None, klock=None), n, W=None)
+    header = lambda slot, closed: write_header(s, slot, Hdr(next_seq(s), closed, x.log, img, ()))
+
+    def flushes(what, nxt, noted, name=None):
+        add('%s flushes %s' % (who, what), go(s if name and name in V else flush_realm(s), nxt))
+        if s.bud.fails:
+            t = flush_realm(spend(s, fails=1), False)
+            add('%s: the flush of %s fails' % (who, what), end(sh(t, stop=True)) if noted else go(t, 'ufail'))
+
+    noted = 'settled_unnoted' not in V
+    if pc in ('u0', 'u4n', 'u6n', 'u9', 'u13'):
+        add('%s notes that a page flush begins' % who, go(sh(s, frealm=n), {'u0': 'u1', 'u4n': 'u5', 'u6n': 'u7', 'u9': 'u10', 'u13': 'u14'}[pc]))
+    elif pc in ('u2', 'u5n', 'u7n', 'u11', 'u15'):
+        nxt = {'u2': 'u8' if 'taken_unsettled' in V else 'u4', 'u5n': 'u8' if 'settled_in_one_slot' in V else 'u6', 'u7n': 'u8', 'u11': 'u12',
+               'u15': 'u17' if 'ended_before_published' in V else 'u16'}[pc]
+        add('%s removes the note' % who, go(sh(s, frealm=None), nxt))
+    elif pc == 'u1':
+        flushes('the pages', 'u2', True)
+    elif pc == 'u4':
+        add('%s writes header v%d to the other slot' % (who, img.ver), go(header(1 - x.cslot, False), 'u4n' if noted else 'u5'))
+    elif pc == 'u5':
+        flushes('the header', 'u5n' if noted else 'u6', noted)
+    elif pc == 'u6':
+        add('%s writes it to the slot of the checkpoint, too' % who, go(header(x.cslot, False), 'u6n' if noted else 'u7'))
+    elif pc == 'u7':
+        flushes('the header', 'u7n' if noted else 'u8', noted)
+    elif pc == 'ufail':
+        add('%s stops writing for all' % who, end(sh(s, stop=True)))
+    elif pc == 'u8':
+        frames = records_between(s, x, 'taken_beyond_acknowledged' in V)
+        r = make(s, x.pub, [f.cid for f in frames], {x.pub.ver} | {q.R.ver for q in s.procs if q.R}, frames[-1].ver, x.pub.ver)
+        if r is None:
+            add('%s has no space for the pages of the records, stops writing for all' % who, end(sh(s, stop=True)))
+            return
+        t, new = r
+        new = new._replace(lsn=frames[-1].lsn + 1, chain=frames[-1].cid)
+        add('%s makes the pages of v%d from the log' % (who, new.ver), go(t, 'u9', new))
+    elif pc == 'u10':
+        flushes('the pages', 'u11', True, 'taken_unflushed')
+    elif pc == 'u12':
+        add('%s writes header v%d closed to the slot of the checkpoint' % (who, img.ver), go(header(x.cslot, True), 'u13'))
+    elif pc == 'u14':
+        flushes('the header', 'u15', True, 'taken_unflushed')
+    elif pc == 'u16':
+        add('%s publishes v%d' % (who, img.ver), go(sh(s, newest=img), 'u17'))
+    elif pc == 'u17':
+        t = sh(s, ending='gone', frealm=None, pcint=None, cand=None)
+        if 'ended_before_published' not in V:
+            t = sh(t, stop=True, pub=img, newest=None)
+        add('%s tells all that there is no log' % who, go(t, 'u17b' if 'ended_before_published' in V else 'u18'))
+    elif pc == 'u17b':
+        add('%s publishes v%d' % (who, img.ver), go(sh(s, stop=True, pub=img), 'u18'))
+    elif pc == 'u18':
+        add('%s unlinks the log' % who, end(s._replace(dir=(None, s.dir[1] | {None}, True))))
+
+
 def note(s, n, who, last, dur, add, then=None):
     """Says up to where the log is durable, where the next record goes, if there is room."""
     x = s.shm
@@ -915,7 +999,7 @@ HANDS = {'handed_over_unpublished', 'handed_over_and_rolled'}
 
 
 def choices(s, kind):
-    if kind in ('group', 'lgroup'):
+    if kind in GROUPS:
         return [(s.ncid, s.ncid + 1)]
     return [(s.ncid,), (s.ncid + 1,)] if s.bud.commits < 3 else [(s.ncid,)]
 
@@ -929,7 +1013,7 @@ def in_slice(s, n, who, kinds, add):
             img = acknowledged(s)
             if x.dur < img.lsn:
                 add('%s begins to flush the log' % who, sp(s, n, W=('s1', 'lsync', img, ())))
-        elif kind not in NO_COMMITS and s.bud.commits >= (2 if kind in ('group', 'lgroup') else 1):
+        elif kind not in NO_COMMITS and s.bud.commits >= (2 if kind in GROUPS else 1):
             if kind in LATE or whole or kind == 'page' and 'page_commit_on_published' in V:
                 for cids in choices(s, kind):
                     begin(s, n, who, kind, cids, add)
@@ -1017,16 +1101,17 @@ def begin(s, n, who, kind, cids, add, base=None):
     frames, hist = [], base.hist
     for k, c in enumerate(cids):
         hist += (c,)
-        frames.append(Frm(x.log, lsn, new, k, k == len(cids) - 1, chain, c, False, hist, max(x.dur, x.C.lsn)))
+        place = (new + k, 0, True) if kind == 'lbatch' else (new, k, k == len(cids) - 1)
+        frames.append(Frm(x.log, lsn, *place, chain, c, False, hist, max(x.dur, x.C.lsn)))
         lsn, chain = lsn + 1, c
-    img = img._replace(lsn=lsn, chain=chain)
+    img = img._replace(ver=frames[-1].ver, lsn=lsn, chain=chain)
     if kind in ('unfl', 'lunfl'):
         t = t._replace(soft=t.soft | set(cids))
     if 'header_per_commit' in V:
         t = write_header(t, 1 - x.cslot, Hdr(next_seq(s), False, x.log, img, ()))
     add('%s begins %s v%d (commits %s)' % (who, {'rec': 'a record commit', 'group': 'a group of two',
         'unfl': 'an unflushed commit', 'lazy': 'a commit without pages', 'late': 'a block without pages', 'lunfl': 'an unflushed block without pages',
-        'lgroup': 'a group of two without pages'}[kind], new, cids), sp(t, n, W=('open' if kind in LATE else 'append', kind, img, tuple(frames))))
+        'lgroup': 'a group of two without pages', 'lbatch': 'two versions without pages and one flush'}[kind], new, cids), sp(t, n, W=('open' if kind in LATE else 'append', kind, img, tuple(frames))))
 
 
 def rewrite(s, more):
@@ -1437,6 +1522,17 @@ CONFIGS = {
     'stretches without pages, the log ended by another process': (B(commits=2, ckpts=1, kills=2, opens=3), ('late', 'take'), 9),
     'stretches without pages, closing and opening': (B(commits=3, kills=1, closes=2, opens=3), ('late',), 8),
     'stretches without pages, the log goes round': (B(commits=6, ckpts=3, opens=1), ('late',), 7),
+    'batches without pages, kills': (B(commits=3, kills=2, opens=3), ('late', 'lbatch', 'back'), 9),
+    'batches without pages, a power cut': (B(commits=3, cuts=1, opens=2), ('late', 'lbatch'), 9),
+    'batches without pages, a flush fails, a kill': (B(commits=3, kills=1, fails=1, opens=2), ('late', 'lbatch'), 9),
+    'batches without pages, a reader and a checkpoint': (B(commits=3, ckpts=1, readers=1), ('late', 'lbatch'), 9),
+    'batches without pages taken over, kills': (B(commits=2, kills=2, opens=3), ('lbatch', 'over', 'own'), 9),
+    'stretches taken over, kills': (B(commits=1, kills=3, opens=4), ('late', 'over', 'own'), 9),
+    'stretches taken over, a reader and kills': (B(commits=2, kills=2, opens=3, readers=1), ('late', 'over', 'own'), 9),
+    'stretches taken over, a checkpoint, kills': (B(commits=2, ckpts=1, kills=2, opens=3), ('late', 'over', 'own'), 9),
+    'stretches taken over, kills, a flush fails': (B(commits=2, kills=2, fails=1, opens=3), ('late', 'over', 'own'), 9),
+    'stretches taken over, kills, a power cut, a life after it': (B(commits=2, kills=1, cuts=1, opens=3), ('late', 'over', 'own'), 9),
+    'stretches and page commits taken over, kills': (B(commits=2, kills=2, fails=1, opens=3), ('late', 'page', 'over', 'take', 'own'), 9),
 }
 # name: (budgets, kinds, pages, what is done wrong)
 UNSAFE = {
@@ -1520,6 +1616,12 @@ UNSAFE = {
     'rewrite_beside_making': (B(commits=2, ckpts=2, kills=1, fails=1, opens=2), ('late',), 9, 'pages are rewritten after a dead flush while others are being made'),
     'page_commit_on_published': (B(commits=2), ('late', 'page'), 9, 'a page commit begins on the published version, and not on the acknowledged one'),
     'take_unpublished': (B(commits=1, kills=1, opens=2), ('late', 'take'), 9, 'the log of a dead writer is ended before its stretch has pages'),
+    'taken_again': (B(commits=3, kills=2, opens=3, readers=1), ('rec', 'lgroup', 'over', 'own'), 9, 'a taker dies behind the publishing of its version, and the next one applies the records again'),
+    'taken_unflushed': (B(commits=1, kills=1, opens=2), ('late', 'over', 'own'), 9, 'a taker flushes neither its pages nor its header, and removes the log'),
+    'taken_unsettled': (B(commits=3, ckpts=1, kills=2, opens=3), ('late', 'over', 'own'), 9, 'a taker uses pages again while the slots have other versions than the published one'),
+    'settled_in_one_slot': (B(commits=3, ckpts=1, kills=2, opens=3), ('late', 'over', 'own'), 9, 'a taker settles the published version in one slot only'),
+    'settled_unnoted': (B(commits=1, kills=2, fails=1, opens=3), ('late', 'over', 'own'), 9, 'a taker settles the slots without a note of its flushes: one fails, it dies, and the next one writes over the slot that is whole'),
+    'ended_before_published': (B(commits=1, kills=2, opens=3), ('late', 'over', 'own'), 9, 'a taker ends the log before it publishes its version'),
     'close_without_pages': (B(commits=1, closes=1), ('late',), 9, 'the file is closed at the published version'),
     'note_of_appended': (B(commits=2), ('unfl', 'rec', 'note'), 9, 'what was appended and not flushed is noted as durable'),
     'note_beside_writer': (B(commits=2, opens=2), ('rec', 'note'), 9, 'a note is written while another process appends'),
@@ -1534,10 +1636,11 @@ OTHER = {
     'note_first': 'the note is removed before version and durable position are stored',
     'handed_over_and_rolled': 'the lock is given up before the pages are made, and whoever takes it makes them',
     'taken_over_without_pages': 'who takes the lock applies the records of a stretch and goes on with it; pages are made later',
+    'taken_beyond_acknowledged': 'who takes a log over applies whole records that were not acknowledged: its version is flushed before it is published',
     'groups_by_version_only': 'the chain alone says what follows a record; its number and flag are not looked at',
 }
 OTHER_CONFIGS = ('flushed and not in one block', 'groups over records', 'flushes of the log by themselves, a kill', 'a reader between', 'versions made late, a power',
-                 'unflushed and flushed, a kill', 'stretches without pages, readers of', 'stretches without pages, kills')
+                 'unflushed and flushed, a kill', 'stretches without pages, readers of', 'stretches without pages, kills', 'stretches taken over, a reader')
 
 
 def run_unsafe(name):
@@ -1557,7 +1660,7 @@ def main(args):
     if args and args[0] == 'walk':
         seed = int(args[2]) if len(args) > 2 else int(time.time())
         big = (B(commits=14, ckpts=6, kills=3, cuts=2, fails=1, opens=9, closes=2, readers=3, ro=1, plain=2),
-               ALL + ('lazy', 'sync', 'late', 'lunfl', 'lgroup', 'back', 'note'), (7, 9, 11))
+               ALL + ('lazy', 'sync', 'late', 'lunfl', 'lgroup', 'lbatch', 'back', 'note'), (7, 9, 11))
         w, n, deep, e, trace = walk(big, float(args[1]), seed)
         print('seed %d: %d walks, %d steps, longest %d: %s' % (seed, w, n, deep, e or 'no violation'))
         if e:

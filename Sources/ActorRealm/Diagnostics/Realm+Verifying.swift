@@ -23,7 +23,7 @@ extension Realm {
     public func verify(progress: (_ checkedPages: Int, _ pages: Int) -> Void = { _, _ in }) throws {
         try core.requireAccess()
         do {
-            try FileVerifier.verify(core.coordinator.file.beginRead(), progress: progress)
+            try FileVerifier.verify(core.coordinator.file.beginRead(asking: .inFile), progress: progress)
         } catch {
             throw Realm.Error.wrap(error, path: core.coordinator.path)
         }

@@ -29,6 +29,9 @@ final class ChangeSignals: Sendable {
     /// The blocks that observe the whole realm, in the order of their registration.
     var blocks: [any RealmBlock] { state.withLock { $0.blocks.isEmpty ? [] : $0.blocks.map(\.block) } }
 
+    /// Whether a block observes the whole realm, or an observer delivers by itself.
+    var isFollowed: Bool { state.withLock { !$0.blocks.isEmpty || !$0.deliverers.isEmpty } }
+
     /// Whether an observer delivers by itself.
     var hasDeliverers: Bool { state.withLock { !$0.deliverers.isEmpty } }
 

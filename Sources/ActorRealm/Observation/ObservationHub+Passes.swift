@@ -71,7 +71,9 @@ extension ObservationHub {
 
     private func processOnce() throws {
         guard memberCount.load(ordering: .sequentiallyConsistent) > 0 else { return leave(at: nil) }
-        let new = try newest()
+        // Whoever publishes may be in here, which would have to announce what it makes. Who is new among the members asks himself, and another
+        // pass comes behind the pages.
+        let new = try newest(askingForPages: false)
         let process = Process(self, new)
         let left = try examined(process)
         state.withLock { state in

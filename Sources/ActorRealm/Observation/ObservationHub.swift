@@ -42,15 +42,22 @@ final class ObservationHub: Sendable {
     var newestVersion: UInt64 { file.newestVersion }
 
     /// A view of the newest durable version.
-    func newest() throws(StorageError) -> FixedView {
+    ///
+    /// - Parameter asksForPages: Whether pages are made first of what was acknowledged without, or the version is made in memory.
+    /// - Returns: The view.
+    /// - Throws: `StorageError`.
+    func newest(askingForPages asksForPages: Bool = true) throws(StorageError) -> FixedView {
+        if asksForPages, let snapshot = try file.makeOwedPages() { return try view(of: snapshot) }
         if let view = knownView(of: file.newestVersion) { return view }
-        return try view(of: file.beginRead())
+        return try view(of: file.beginRead(asking: asksForPages ? .acknowledged : .published))
     }
 
     /// A view of a version.
     func view(of snapshot: Snapshot) throws(StorageError) -> FixedView {
-        if let view = knownView(of: snapshot.version) { return view }
+        if !snapshot.isInMemory, let view = knownView(of: snapshot.version) { return view }
         let view = try FixedView(snapshot, schema: state.withLock { $0.schema })
+        // Whoever stands there moves to the file's own version soon, and nobody else is to be kept from that.
+        if snapshot.isInMemory { return view }
         return state.withLock { state in
             // Somebody may have been faster.
             if let other = state.views[snapshot.version]?.object { return other }

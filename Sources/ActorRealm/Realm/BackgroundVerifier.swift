@@ -41,7 +41,7 @@ final class BackgroundVerifier: Sendable {
         var checked = 0
         var failure: Realm.Error?
         do throws(StorageError) {
-            guard let snapshot = try file.object?.beginRead() else { return }
+            guard let snapshot = try file.object?.beginRead(asking: .inFile) else { return }
             version = snapshot.version
             try HeaderAudit.check(snapshot)
             try ModelVerifier.forEachReachablePage(in: snapshot) { (run) throws(StorageError) in

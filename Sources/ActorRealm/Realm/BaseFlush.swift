@@ -1,4 +1,5 @@
 import CRealmShims
+import RealmStorage
 import Synchronization
 
 /// The flush of the commits that a transaction was built on, for a writer that ended without a commit of its own.
@@ -79,6 +80,15 @@ final class BaseFlush: Sendable {
             return state.result
         }
         if let known { waiter.receive(known) }
+    }
+
+    /// How it ended; nil where it has not.
+    var result: WriteScheduler.CommitResult? { state.withLock { $0.result } }
+
+    /// The version that it has made durable, which it holds; nil where it has not ended, is lost, or holds none.
+    var version: UInt64? {
+        if case .success(let durable) = state.withLock({ $0.result }) { return durable?.version }
+        return nil
     }
 
     /// Whether it has ended, and nothing of it is there.

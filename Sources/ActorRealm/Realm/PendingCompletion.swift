@@ -32,8 +32,29 @@ final class PendingCompletion: @unchecked Sendable {
 
     /// Ends the commit in the isolation of its realm, or counts it out where that is gone.
     func end(_ result: WriteScheduler.CommitResult, _ leftOut: LeftOutCommit?) {
+        post(result) { self.run(result, leftOut) }
+    }
+
+    /// The same for one that may have been acknowledged without pages; waits for these where they have to be made first.
+    func end(_ result: WriteScheduler.CommitResult, owing pages: BaseFlush) {
+        guard case .success(nil) = result else { return end(result, nil) }
+        post(result) {
+            guard self.core.acknowledged(owing: pages) else { return self.finish(nil) }
+            self.core.coordinator.writes.requestPages()
+            pages.tell(
+                .callback { made in
+                    self.post(result) {
+                        self.core.show(made)
+                        self.finish(nil)
+                    }
+                }
+            )
+        }
+    }
+
+    private func post(_ result: WriteScheduler.CommitResult, _ body: @escaping @Sendable () -> Void) {
         core.isolation.post(
-            { self.run(result, leftOut) },
+            body,
             orElse: {
                 if !self.isThrown, case .failure(let error) = result { self.log(error) }
                 self.isLost()

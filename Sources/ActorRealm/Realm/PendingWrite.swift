@@ -97,7 +97,8 @@ final class PendingWrite: @unchecked Sendable {
         writes.waits(id, for: nil)
         let core = realm.core
         do {
-            try core.beginTransaction(turn: ticket)
+            let joining = coordinator.leavesPages && tokens.isEmpty && !core.signals.hasDeliverers
+            try core.beginTransaction(turn: ticket, joining: joining)
         } catch {
             tell(error)
             return writes.end(id)

@@ -271,6 +271,11 @@ extension RealmCore {
         let prepared: PreparedCommit
         let turn: WriteScheduler.Ticket
         do {
+            if tokens.isEmpty, let commit = try joinOwing() {
+                let (result, pages) = await coordinator.writes
+                    .commitRecorded(commit.record, of: commit.group, ending: commit.turn, isolation: isolation)
+                return try await complete(result, owing: pages, isolation)
+            }
             if tokens.isEmpty, let ticket, coordinator.writes.mayJoin(ticket) {
                 let (turn, group) = try joinCommit()
                 return try complete(await coordinator.writes.commitJoined(group, ending: turn, isolation: isolation))

@@ -23,7 +23,7 @@ extension Realm {
         onComplete: ((_ error: (any Swift.Error)?) -> Void)? = nil
     ) -> AsyncTransactionId {
         if core.isClosed { return core.refuseCallbackWrite(onComplete) }
-        core.requireCallbackWrites()
+        core.requireCallbackWrites(asking: true)
         return core.enqueue(self, WriteRequest(tokens, nil, file, line), commits: true, block, onComplete)
     }
 
@@ -42,7 +42,7 @@ extension Realm {
         _ asyncWriteBlock: @escaping () -> Void
     ) -> AsyncTransactionId {
         if core.isClosed { return core.refuseCallbackWrite(nil) }
-        core.requireCallbackWrites()
+        core.requireCallbackWrites(asking: true)
         return core.enqueue(self, WriteRequest([], nil, file, line), commits: false, asyncWriteBlock, nil)
     }
 
@@ -140,8 +140,11 @@ extension RealmCore {
     }
 
     /// Traps where asynchronous writes of callback form are impossible.
-    fileprivate func requireCallbackWrites() {
-        checkAccess()
+    ///
+    /// - Parameter isAsking: Whether one is asked for, and no open transaction is looked at, which may have to be taken up again.
+    fileprivate func requireCallbackWrites(asking isAsking: Bool = false) {
+        // That would have the pages made on which the write may build; what it looks for is looked for below.
+        if !isAsking || owedPages == nil { checkAccess() }
         do {
             try checkWritable()
         } catch {
@@ -193,6 +196,13 @@ extension RealmCore {
             } catch {
                 cancelTransaction()
                 throw error
+            }
+            // A write whose block this is would not move to what has no pages.
+            if tokens.isEmpty, !callbackWrites.isCollecting, let commit = try joinOwing() {
+                coordinator.writes.commitRecorded(commit.record, of: commit.group, ending: commit.turn) { pages in
+                    .callback { completion.end($0, owing: pages) }
+                }
+                return completion.id
             }
             let (prepared, turn) = try prepareCommit()
             let leftOut = skip(prepared, for: tokens)

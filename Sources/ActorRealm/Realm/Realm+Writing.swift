@@ -165,7 +165,9 @@ extension RealmCore {
         } catch {
             throw Realm.Error.wrap(error, path: coordinator.path)
         }
-        try beginTransaction(turn: turn, isOpenEnded: isOpenEnded)
+        // A block may build on what has no pages yet.
+        let joining = owedPages != nil && !isOpenEnded && request.tokens.isEmpty && coordinator.writes.owesPages
+        try beginTransaction(turn: turn, joining: joining, isOpenEnded: isOpenEnded)
     }
 
     /// Leaves a write, blocking the thread, whose block has thrown: nothing of it is written.
@@ -214,7 +216,8 @@ extension RealmCore {
         let prepared: PreparedCommit
         let turn: WriteScheduler.Ticket
         do {
-            (prepared, turn) = try prepareCommit()
+            guard let commit = try tokens.isEmpty ? prepareOrAcknowledge() : prepareCommit() else { return }
+            (prepared, turn) = commit
         } catch {
             try settle()
             throw error
@@ -222,6 +225,8 @@ extension RealmCore {
         let leftOut = skip(prepared, for: tokens)
         let result = coordinator.writes.commitBlocking(prepared, ending: turn, leavingOut: leftOut, at: commitGate)
         if case .failure = result { takeBackSkip(of: leftOut, for: tokens) }
+        // What the realm had acknowledged without pages was in it, or before it: nothing comes between here.
+        if case .success = result { owedPages = nil }
         try complete(result)
         tellBlocks()
     }

@@ -60,6 +60,7 @@ final class RealmCoordinator: Sendable {
                 space.commitWasPublished()
             }
         )
+        leavesPages = file.leavesPages
         space.attach(writes)
         relay.attach(self)
         let observations = WeakReference(observations)
@@ -97,6 +98,31 @@ final class RealmCoordinator: Sendable {
     /// What the record of the commit says whose turn it is.
     var recordHeading: RecordHeading {
         RecordHeading(time: Int64(Date().timeIntervalSince1970 * 1_000), identity: identities.next())
+    }
+
+    /// Whether commits may be left without pages.
+    let leavesPages: Bool
+
+    /// Whether nobody but one realm of this process follows the file: what is acknowledged without pages is asked for by nobody else.
+    ///
+    /// Whoever comes counts before it looks for the newest version, and the file says that it owes pages before this is asked.
+    var isUsedByOneRealm: Bool {
+        var isOne = hasOneRegistration
+        if isOne == nil {
+            forgetDead()
+            isOne = hasOneRegistration
+        }
+        return isOne == true && observations.memberCount.load(ordering: .sequentiallyConsistent) == 0
+            && !file.hasOtherReaders
+    }
+
+    /// Whether there is one, and nobody is about to be another; nil where some of several may be gone.
+    private var hasOneRegistration: Bool? {
+        state.withLock { state in
+            if state.openings > 0 || !state.listeners.isEmpty { return false }
+            let count = state.cores.count + state.passing.count + state.replaced.count
+            return count > 1 ? nil : count == 1
+        }
     }
 
     /// Whether the file vanishes with its last user.
@@ -224,7 +250,7 @@ final class RealmCoordinator: Sendable {
             if isLasting { state.cores[key] = registration } else { state.passing[key] = registration }
         }
         // What was committed since the core took hold of its version was told to those that were known then.
-        if isLasting, file.newestVersion > core.version { registration.postRefresh() }
+        if isLasting, core.model.snapshot.isBehind(file.newestVersion) { registration.postRefresh() }
     }
 
     /// Forgets the cores that are gone.

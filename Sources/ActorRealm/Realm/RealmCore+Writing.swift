@@ -77,7 +77,10 @@ extension RealmCore {
             isFresh = false
             if lifecycle != .open { throw error(.closed, "The realm was closed while the write waited for its turn.") }
             try checkCurrentSchema()
+            let joining = joining && mayStandOnOwing
             coordinator.writes.transactionBegins(joining: joining, isOpenEnded: isOpenEnded, in: isolation)
+            // What is owed has been sealed, and is being published.
+            if owedPages != nil, !joining { try catchUp() }
             if !isCountedAsWriter {
                 coordinator.file.countWriter(true)
                 isCountedAsWriter = true
@@ -114,15 +117,20 @@ extension RealmCore {
             try model.resume()
             try throwWriteFailure()
             try model.keepRecord(coordinator.recordHeading)
-            let prepared = try model.prepareCommit()
-            try model.endTransaction()
-            ticket = nil
-            showUnseen()
-            return (prepared, turn)
+            return (try sealCommit(), turn)
         } catch {
             cancelTransaction()
             throw Realm.Error.wrap(error, path: coordinator.path)
         }
+    }
+
+    func sealCommit() throws -> PreparedCommit {
+        let prepared = try model.prepareCommit()
+        try model.endTransaction()
+        ticket = nil
+        hideIfBehind()
+        showUnseen()
+        return prepared
     }
 
     /// Leaves the transaction to be sealed together with later ones, as ``prepareCommit()`` otherwise.
@@ -139,6 +147,7 @@ extension RealmCore {
             try model.keepRecord(coordinator.recordHeading)
             let group = try model.join()
             ticket = nil
+            hideIfBehind()
             return (turn, group)
         } catch {
             cancelTransaction()
@@ -153,10 +162,15 @@ extension RealmCore {
         exclusiveTask = 0
         let group = model.groupNumber
         if hasTransaction { model.rollback() }
+        hideIfBehind()
         forgetWriteFailure()
         guard let turn = ticket else { return }
         ticket = nil
-        noteBase(coordinator.writes.finish(turn, group: group))
+        let owed = coordinator.leavesPages ? group.flatMap(coordinator.writes.pages(owedBy:)) : nil
+        let base = coordinator.writes.finish(turn, group: group)
+        noteBase(base)
+        // It saw what is acknowledged, whose writers may not have gone on yet.
+        if base == nil, let owed { owe(owed) }
         followBehindTransaction()
     }
 
@@ -171,7 +185,7 @@ extension RealmCore {
     ///
     /// - Returns: whether there was any.
     @discardableResult
-    private func showUnseen() -> Bool {
+    func showUnseen() -> Bool {
         guard unseen != nil, !model.isInTransaction else { return false }
         do {
             try advanceToNewest(orAtLeastTo: nil)
@@ -224,7 +238,7 @@ extension RealmCore {
     /// it twice; or it would stand for the error of a block, which saw what is durable now.
     ///
     /// A realm that was invalidated meanwhile moves where it is in use again.
-    func moved(behind result: WriteScheduler.CommitResult, asWriter isWriter: Bool = false) throws {
+    func moved(behind result: WriteScheduler.CommitResult, asWriter isWriter: Bool = false) throws(Realm.Error) {
         switch result {
         case .success(let durable):
             do {

@@ -67,6 +67,8 @@ final class RealmCore {
     var mayHaveLostTransactions = false
     /// What was acknowledged while the realm could not leave an open transaction, until it has left that.
     private(set) var unseen: Snapshot?
+    /// The making of the pages of what the realm has acknowledged without; nil where it stands behind all that it has written.
+    var owedPages: BaseFlush?
     /// Whether nothing was read, written or delivered yet, so that it cannot be told which version the realm stands on.
     var isFresh = true
     /// The task that opened the write transaction; 0 outside tasks.
@@ -174,12 +176,13 @@ final class RealmCore {
     @inline(never)
     func checkAccessSlowly() {
         if isFrozen { return }
-        guard isolation.isCurrent else { trapOnWrongIsolation() }
+        guard isolation.isCurrent else { misuse(wrongIsolationMessage) }
         switch lifecycle {
         case .open: break
         case .closed: return noteUseAfterClosing()
         case .invalidated: misuse(Self.invalidatedMessage)
         }
+        if owedPages != nil { catchUpOrReport() }
         do {
             try admitCaller()
         } catch {
@@ -203,6 +206,7 @@ final class RealmCore {
         switch lifecycle {
         case .open:
             if isFrozen { return }
+            if owedPages != nil { try catchUp() }
             do throws(StorageError) { try admitCaller() } catch {
                 throw Realm.Error(storage: error, path: coordinator.path)
             }
@@ -258,25 +262,6 @@ final class RealmCore {
     /// Whether objects of this core can still be used.
     var isInvalidated: Bool { lifecycle != .open }
 
-    private func trapOnWrongIsolation() -> Never {
-        misuse(wrongIsolationMessage)
-    }
-
-    /// Names the realm's isolation, the caller's, and the remedies.
-    var wrongIsolationMessage: String {
-        var message =
-            "Realm accessed from incorrect thread or actor: it belongs to \(isolation), and was used from "
-            + "\(RealmIsolation.currentDescription). Send `object.frozen`, `ThreadSafeReference(to: object)` or "
-            + "`ObjectReference(to: object)` to the other isolation. Or open a realm there: with `try await Realm()` on an "
-            + "actor, with `try Realm()` in a synchronous function."
-        switch isolation {
-        case .thread, .actor:
-            message += " To bind a realm to an actor from its init, open it with `try await Realm(actor: self)`."
-        case .queue, .scheduler, .everywhere: break
-        }
-        return message
-    }
-
     // MARK: What it is
 
     /// Whether a write transaction is open, as far as the caller sees.
@@ -329,9 +314,10 @@ final class RealmCore {
     @discardableResult
     func advanceToNewest(asWriter isWriter: Bool = false) throws(StorageError) -> Bool {
         guard !isFrozen, lifecycle == .open, !isHeldByTransaction, outdatedReason == nil,
-            coordinator.file.newestVersion > model.snapshot.version
+            model.snapshot.isBehind(coordinator.file.newestVersion)
         else { return false }
         try setForeignTransactionAside()
+        let before = version
         do throws(StorageError) {
             try advance(to: coordinator.file.beginRead(from: origin, asWriter: isWriter))
         } catch {
@@ -339,7 +325,8 @@ final class RealmCore {
             if outdatedReason != nil { return false }
             throw error
         }
-        return true
+        // What it read in memory is the same in the file.
+        return version > before
     }
 
     /// Moves to the newest durable version, or, where that cannot be had, to one that the caller has written or seen: what was
@@ -382,6 +369,8 @@ final class RealmCore {
 
     private func didMove() {
         frozenRealm = nil
+        // It would hold the version that they were made in.
+        if let made = owedPages?.version, made <= model.snapshot.version { owedPages = nil }
         signals.raise()
     }
 
@@ -423,6 +412,7 @@ final class RealmCore {
         self.lifecycle = lifecycle
         frozenRealm = nil
         unseen = nil
+        owedPages = nil
         if lifecycle == .closed { signals.end() } else { signals.raise() }
         // A frozen realm may be read by other threads just now: what it holds stays until the last of it is let go of.
         if isFrozen { return }
@@ -467,16 +457,23 @@ final class RealmCore {
     /// The frozen realm of the version that is read outside a transaction: the same one each time.
     func freeze() throws(StorageError) -> Realm {
         if isFrozen { return realm() }
+        let acknowledged = try acknowledgedSnapshot()
         if !isClosed, let frozenRealm, frozenRealm.core.lifecycle == .open,
-            frozenRealm.core.model.snapshot.version == model.snapshot.version
+            frozenRealm.core.model.snapshot.version == (acknowledged ?? model.snapshot).version
         {
             return frozenRealm
+        }
+        let view: ModelView
+        if let acknowledged {
+            view = try ModelView(snapshot: acknowledged, schema: model.schema)
+        } else {
+            view = try model.duplicate()
         }
         let frozen = RealmCore(
             configuration: configuration,
             coordinator: coordinator,
             isolation: .everywhere,
-            model: try model.duplicate(),
+            model: view,
             origin: origin,
             schema: registry.schema
         )

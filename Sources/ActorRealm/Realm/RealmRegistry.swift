@@ -330,7 +330,7 @@ final class RealmRegistry: Sendable {
     private func verify(_ file: StorageFile, _ verification: Realm.Configuration.Verification) throws(StorageError) {
         let isAskedFor = verification.contains(.onOpen)
         guard file.byteCount <= Self.verifiedByteCount || isAskedFor else { return }
-        let snapshot = try file.beginRead()
+        let snapshot = try file.beginRead(asking: .inFile)
         // The file may be open still from before, at the version that was looked at then.
         guard isAskedFor || file.examinedVersion != snapshot.version else { return }
         // The file may be open still from before, with pages that were read then.

@@ -54,8 +54,10 @@ struct WriteQueue<Isolation: Hashable> {
         var grant: Ticket?
         /// This writer gets the error of the lock.
         var fail: Ticket?
-        /// Start flushing there: when ``isSealing`` seal and report ``sealFinished(at:)``; call ``takeForFlush(_:)``,
-        /// flush, and report ``flushFinished(at:)``.
+        /// Start flushing there.
+        ///
+        /// When ``isSealing`` seal and report ``sealFinished(at:)``; call ``takeForFlush(_:)``, flush, and report ``flushFinished(at:)``. When
+        /// ``isFlushingRecords`` call ``takeRecords()`` instead of both, and flush these.
         var flush: FlushPlace?
     }
 
@@ -95,6 +97,10 @@ struct WriteQueue<Isolation: Hashable> {
         case preparedBrief
         /// With a commit that is left to be sealed together with later ones.
         case joined
+        /// With a commit that is durable, and left without pages until somebody asks for them (``askForPages(at:)``), or the lock is given back.
+        case acknowledged
+        /// With a commit that is durable once its record is, and is left without pages from then on.
+        case recorded
     }
 
     private enum Turn {
@@ -127,6 +133,14 @@ struct WriteQueue<Isolation: Hashable> {
     /// Commits that are not sealed yet.
     private(set) var joinedCount = 0
     private(set) var isFlushing = false
+    /// Whether there are some that joined which owe nothing but their pages, once their records are durable; they count as one.
+    private(set) var owesPages = false
+    /// Those of them whose records have not been taken for a flush.
+    private(set) var recordedCount = 0
+    /// Whether the flush that is under way is one of records alone.
+    private(set) var isFlushingRecords = false
+    /// Whether somebody has asked for these.
+    private var isAskedForPages = false
     /// Whether another process waits for the lock, so that it has to be yielded now and then.
     var isContended = false
     /// Whether no other process has the file open: the lock may be kept for a while after writes that follow each other.
@@ -176,6 +190,31 @@ struct WriteQueue<Isolation: Hashable> {
         guard isFlushing, case .running(let waiter) = turn else { return false }
         return waiter.ticket == ticket && waiter.kind == .asynchronous
     }
+
+    /// Whether a writer may leave its commit without pages once it is durable: this process is alone with the file, has written just before and
+    /// keeps the lock behind this, and nobody waits for anything.
+    func mayOwePages(_ ticket: Ticket) -> Bool {
+        isBurst && !isFlushing && line.isEmpty && mayOwePages(ticket, .synchronous)
+    }
+
+    /// The same for a writer that leaves its record to a flush that it waits for without blocking a thread, also behind one that is under way.
+    func mayLeaveRecord(_ ticket: Ticket) -> Bool { (isBurst || isFlushing) && mayOwePages(ticket, .asynchronous) }
+
+    private func mayOwePages(_ ticket: Ticket, _ kind: Kind) -> Bool {
+        guard keepsLock, !isAskedForPages, preparedCount == 0, joinedCount == (owesPages ? 1 : 0),
+            case .running(let waiter) = turn
+        else { return false }
+        return waiter.ticket == ticket && waiter.kind == kind
+    }
+
+    /// Whether all records of those that owe their pages are durable.
+    var areRecordsDurable: Bool { recordedCount == 0 && !isFlushingRecords }
+
+    /// Whether the lock may be kept while nobody wants it.
+    private var keepsLock: Bool { isAlone && mayKeep && !isContended }
+
+    /// Whether nothing has to be done about those that joined.
+    private var rests: Bool { owesPages && joinedCount == 1 && !isAskedForPages }
 
     /// Whether this process holds the inter-process lock.
     var holdsLock: Bool {
@@ -285,12 +324,34 @@ struct WriteQueue<Isolation: Hashable> {
         case .nothing: break
         case .prepared, .preparedBlocking, .preparedBrief: prepareJoined(and: 1)
         case .joined: joinedCount += 1
+        case .acknowledged, .recorded:
+            if !owesPages { joinedCount += 1 }
+            owesPages = true
+            if ending == .recorded { recordedCount += 1 }
         }
         let isOwn = ending == .preparedBrief || kind == .synchronous && ending == .preparedBlocking
         let place = startFlushing(isOwn ? .caller : .ioThread)
         var actions = advance(at: now)
-        actions.flush = place
+        actions.flush = place ?? actions.flush
         return actions
+    }
+
+    /// Somebody needs the pages of those that are acknowledged: they are made at that place, or by whoever ends the turn that somebody has.
+    mutating func askForPages(_ place: FlushPlace = .caller, at now: UInt64) -> Actions {
+        wishForPages()
+        guard owesPages, startFlushing(place) != nil else { return Actions() }
+        // It is needed until that is published.
+        if case .kept = lock { lock = .held(since: now) }
+        return Actions(flush: place)
+    }
+
+    /// The same where the next flush is soon enough.
+    mutating func wishForPages() { if owesPages { isAskedForPages = true } }
+
+    /// The same, where nobody waits for them.
+    private mutating func makePages() -> Actions {
+        isAskedForPages = true
+        return Actions(flush: startFlushing(.ioThread))
     }
 
     /// The writer whose turn it is sealed what joined before, to begin on its own.
@@ -299,14 +360,22 @@ struct WriteQueue<Isolation: Hashable> {
         return Actions(flush: startFlushing(.ioThread))
     }
 
-    /// So many of the prepared commits and of those that joined are lost.
-    mutating func drop(prepared: Int, joined: Int) {
+    /// So many of the prepared commits, of those that joined and of those whose records wait are lost.
+    mutating func drop(prepared: Int, joined: Int, recorded: Int = 0) {
         precondition(
-            prepared <= preparedCount && joined <= joinedCount,
+            prepared <= preparedCount && joined <= joinedCount && recorded <= recordedCount,
             "The write queue lost count of its commits."
         )
         preparedCount -= prepared
         joinedCount -= joined
+        recordedCount -= recorded
+        if joinedCount == 0 { pagesAreMade() }
+    }
+
+    /// Nobody owes pages any more.
+    private mutating func pagesAreMade() {
+        owesPages = false
+        isAskedForPages = false
     }
 
     /// The flusher has sealed what joined.
@@ -323,27 +392,41 @@ struct WriteQueue<Isolation: Hashable> {
         preparedCount -= count
     }
 
+    /// The flusher begins with all records that wait.
+    mutating func takeRecords() { recordedCount = 0 }
+
+    /// So many of these are to be sealed and published instead, with so many that stand on them and whose records wait; or have been sealed.
+    mutating func handBack(joined: Int, recorded: Int = 0, prepared: Int = 0) {
+        precondition(recorded <= recordedCount, "The write queue lost count of its commits.")
+        preparedCount += prepared
+        joinedCount += joined + recorded
+        recordedCount -= recorded
+    }
+
     /// A flush ended, well or not.
     mutating func flushFinished(at now: UInt64) -> Actions {
         isFlushing = false
+        isFlushingRecords = false
         let place = startFlushing(.ioThread)
         var actions = advance(at: now)
-        actions.flush = place
+        actions.flush = place ?? actions.flush
         return actions
     }
 
     private mutating func prepareJoined(and count: Int) {
-        preparedCount += joinedCount + count
+        preparedCount += joinedCount + recordedCount + count
         joinedCount = 0
+        recordedCount = 0
+        pagesAreMade()
     }
 
     /// Starts a flush when there is something to flush and none is on the way.
     ///
     /// What joined is sealed first; a chosen writer that has not started waits for that. While a writer is at work nothing
-    /// can be sealed: then the flush starts when it ends.
+    /// can be sealed: then the flush starts when it ends. Records need no sealing, unless something is flushed with which they may go.
     private mutating func startFlushing(_ place: FlushPlace) -> FlushPlace? {
         guard !isFlushing else { return nil }
-        if joinedCount > 0 {
+        if joinedCount > 0, !rests || recordedCount > 0 && preparedCount > 0 {
             switch turn {
             case .none:
                 turn = .sealing
@@ -354,9 +437,10 @@ struct WriteQueue<Isolation: Hashable> {
                 break
             }
         }
-        guard preparedCount > 0 || isSealing else { return nil }
+        isFlushingRecords = preparedCount == 0 && !isSealing && recordedCount > 0
+        guard preparedCount > 0 || isSealing || isFlushingRecords else { return nil }
         isFlushing = true
-        return isSealing ? .ioThread : place
+        return isSealing || isFlushingRecords ? .ioThread : place
     }
 
     /// The inter-process lock was taken.
@@ -400,13 +484,21 @@ struct WriteQueue<Isolation: Hashable> {
     mutating func keepEnded(at now: UInt64) -> Actions {
         isKeepTimed = false
         guard case .kept(let idle) = lock else { return Actions() }
-        return isAlone && mayKeep && !isContended && now >= idle && now - idle < keepStep ? keep() : letGoOfKept()
+        return keepsLock && now >= idle && now - idle < keepStep ? keep() : endKept(at: now)
     }
 
     /// Nobody will say that the time to keep the lock has passed.
     mutating func keepRefused() -> Actions {
         isKeepTimed = false
-        return letGoOfKept()
+        guard case .kept(let idle) = lock else { return Actions() }
+        return endKept(at: idle)
+    }
+
+    /// Gives back the lock that is kept, behind the pages that are owed.
+    private mutating func endKept(at now: UInt64) -> Actions {
+        guard rests else { return letGoOfKept() }
+        lock = .held(since: now)
+        return makePages()
     }
 
     /// Gives the lock back if it is only kept, and keeps it no more.
@@ -415,9 +507,9 @@ struct WriteQueue<Isolation: Hashable> {
         return letGoOfKept()
     }
 
-    /// Gives the lock back if it is only kept.
+    /// Gives the lock back if it is only kept, and nothing needs it: no other process has it before pages are made that are owed.
     mutating func letGoOfKept() -> Actions {
-        guard case .kept = lock else { return Actions() }
+        guard case .kept = lock, !isFlushing, preparedCount == 0, joinedCount == 0 else { return Actions() }
         lock = .free
         return Actions(lock: .release)
     }
@@ -484,14 +576,16 @@ struct WriteQueue<Isolation: Hashable> {
                 turn = next.kind == .synchronous ? .running(next) : .granted(next)
                 return Actions(grant: next.ticket)
             }
-            if preparedCount > 0 || joinedCount > 0 || isFlushing { return Actions() }
+            if preparedCount > 0 || joinedCount > 0 && !rests || isFlushing { return Actions() }
+            // No other process has the lock before these are made.
+            if rests, !line.isEmpty || !isBurst || !keepsLock { return makePages() }
             if line.isEmpty {
                 idleSince = now
                 if isBurst, isContended, now >= since, now - since < holdLimit {
                     lock = .lingering(since: since, idle: now)
                     return linger()
                 }
-                if isBurst, isAlone, mayKeep, !isContended {
+                if isBurst, keepsLock {
                     lock = .kept(idle: now)
                     return keep()
                 }

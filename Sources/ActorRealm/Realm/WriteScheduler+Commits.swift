@@ -67,16 +67,18 @@ extension WriteScheduler {
     ) async -> CommitResult {
         await withUnsafeContinuation { continuation in
             let completion = Completion.task(continuation)
-            let (actions, isLost) = state.withLock { state -> (Queue.Actions, Bool) in
+            let (actions, isLost, lost) = state.withLock { state -> (Queue.Actions, Bool, [Joined]) in
                 // A flush that fails later finds it among those that joined.
                 if file.hasLost(group: group) {
-                    return (released(state.finish(ticket, .nothing, at: now)), true)
+                    return (released(state.finish(ticket, .nothing, at: now)), true, [])
                 }
-                state.join(group) { $0.completions.append(completion) }
-                return (released(state.finish(ticket, .joined, at: now)), false)
+                let lost = state.takeOwing(besides: group)
+                state.joinToBeSealed(group, completion)
+                return (released(state.finish(ticket, .joined, at: now)), false, lost)
             }
             perform(actions)
             if isLost { completion.receive(.failure(file.lossOfGroup(group))) }
+            for joined in lost { tell(joined, file.lossOfGroup(joined.group)) }
         }
     }
 
@@ -134,7 +136,7 @@ extension WriteScheduler {
     }
 
     /// Tells those whose group is lost.
-    private func tell(_ joined: Joined, _ failure: StorageError) {
+    func tell(_ joined: Joined, _ failure: StorageError) {
         joined.flush?.end(.failure(failure))
         for completion in joined.completions { completion.receive(.failure(failure)) }
     }
@@ -172,7 +174,9 @@ extension WriteScheduler {
     /// Seals what joined, and writes and flushes everything that is prepared by then, with one flush; a commit that is left out
     /// alone.
     func flush() {
-        if state.withLock({ $0.queue.isSealing }) { perform(seal { $0.sealFinished(at: self.now) }) }
+        let (isSealing, isOfRecords) = state.withLock { ($0.queue.isSealing, $0.queue.isFlushingRecords) }
+        if isOfRecords { return flushRecords() }
+        if isSealing { perform(seal { $0.sealFinished(at: self.now) }) }
         let (batch, past) = state.withLock { state in
             let past = state.takeLost(from: file)
             return (state.takeBatch(), past)
@@ -181,7 +185,7 @@ extension WriteScheduler {
         let leftOut = batch.first?.leftOut
         let result: CommitResult
         do {
-            if let leftOut { leftOut.willPublish(after: try? file.beginRead()) }
+            if let leftOut { leftOut.willPublish(after: try? file.beginRead(asking: .published)) }
             let published = try file.publish(batch.map(\.commit), pinning: true)
             if let leftOut { leftOut.didPublish(published) }
             result = .success(published)
@@ -197,9 +201,7 @@ extension WriteScheduler {
             // What was prepared or joined meanwhile stands on the commits that are lost now, unless it was begun behind their loss.
             let lost = state.takeLost(from: file)
             let actions = released(state.queue.flushFinished(at: now))
-            if state.queue.isFlushing { return (actions, lost, flushes, [ThreadGate<Void>]()) }
-            defer { state.quietWaiters = [] }
-            return (actions, lost, flushes, state.quietWaiters)
+            return (actions, lost, flushes, state.takeQuietWaiters())
         }
         perform(actions)
         for gate in quietWaiters { gate.open(with: ()) }
@@ -213,6 +215,26 @@ extension WriteScheduler {
 }
 
 extension WriteScheduler.State {
+    /// The flush of those that joined, of whom there are some.
+    mutating func flushOfJoined() -> BaseFlush {
+        let flush = joined[joined.count - 1].flush ?? BaseFlush()
+        joined[joined.count - 1].flush = flush
+        return flush
+    }
+
+    /// The flush of the newest commit that is sealed and not published; nil where there is none.
+    mutating func flushUnderWay() -> BaseFlush? {
+        if let last = prepared.indices.last {
+            let flush = prepared[last].flush ?? BaseFlush()
+            prepared[last].flush = flush
+            return flush
+        }
+        if publishing == nil { return nil }
+        let flush = underWay.last ?? BaseFlush()
+        if underWay.isEmpty { underWay = [flush] }
+        return flush
+    }
+
     /// The members of a group that is not sealed.
     mutating func join(_ group: UInt64, _ change: (inout WriteScheduler.Joined) -> Void) {
         if joined.last?.group != group { joined.append(WriteScheduler.Joined(group: group)) }
@@ -223,29 +245,50 @@ extension WriteScheduler.State {
     fileprivate mutating func takeJoined(
         sealedTo group: UInt64?
     ) -> (sealed: WriteScheduler.Joined?, lost: [WriteScheduler.Joined]) {
-        if joined.isEmpty { return (nil, []) }
-        let lost = joined.filter { $0.group != group }
-        let sealed = joined.first { $0.group == group }
+        let lost = takeJoined(besides: group)
+        let sealed = joined.first
         joined = []
-        queue.drop(prepared: 0, joined: lost.reduce(0) { $0 + $1.completions.count })
-        return (sealed, lost)
+        return (sealed?.withoutRecords, lost)
+    }
+
+    /// Takes out those of other groups than this one, which are lost.
+    mutating func takeJoined(besides group: UInt64?) -> [WriteScheduler.Joined] {
+        let lost = joined.filter { $0.group != group }
+        if lost.isEmpty { return [] }
+        joined.removeAll { $0.group != group }
+        drop(lost)
+        return lost.map(\.withoutRecords)
+    }
+
+    /// Counts out what is lost of what joined.
+    private mutating func drop(_ lost: [WriteScheduler.Joined]) {
+        queue.drop(
+            prepared: 0,
+            joined: lost.reduce(0) { $0 + $1.completions.count },
+            recorded: lost.reduce(0) { $0 + $1.recorded.count }
+        )
+    }
+
+    /// Those who wait until nothing is on its way to the disk, where nothing is.
+    mutating func takeQuietWaiters() -> [ThreadGate<Void>] {
+        if queue.isFlushing { return [] }
+        defer { quietWaiters = [] }
+        return quietWaiters
     }
 
     /// Takes out what was lost with commits that failed.
-    fileprivate mutating func takeLost(from file: StorageFile) -> [WriteScheduler.Joined] {
+    mutating func takeLost(from file: StorageFile) -> [WriteScheduler.Joined] {
         if prepared.isEmpty, joined.isEmpty { return [] }
         let commits = prepared.filter { file.hasLost(group: $0.commit.group) }
         let members = joined.filter { file.hasLost(group: $0.group) }
         if commits.isEmpty, members.isEmpty { return [] }
         prepared.removeAll { file.hasLost(group: $0.commit.group) }
         joined.removeAll { file.hasLost(group: $0.group) }
-        queue.drop(
-            prepared: commits.reduce(0) { $0 + $1.completions.count },
-            joined: members.reduce(0) { $0 + $1.completions.count }
-        )
+        queue.drop(prepared: commits.reduce(0) { $0 + $1.completions.count }, joined: 0)
+        drop(members)
         return commits.map { commit in
             WriteScheduler.Joined(group: commit.commit.group, completions: commit.completions, flush: commit.flush)
-        } + members
+        } + members.map(\.withoutRecords)
     }
 
     /// What is flushed together next.

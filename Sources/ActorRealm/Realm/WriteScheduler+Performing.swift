@@ -180,10 +180,19 @@ extension WriteScheduler {
     }
 
     /// Keeps the inter-process lock no more between writes: what ends the file takes it past the queue.
-    func endKeeping() { _ = state.withLock { released($0.queue.endKeeping()) } }
+    func endKeeping() {
+        if owesPages { makePages() }
+        releaseKept()
+    }
+
+    /// The same where nothing else is left to be done.
+    func releaseKept() { _ = state.withLock { released($0.queue.endKeeping()) } }
 
     /// Gives the inter-process lock back where it is only kept between writes; later writes may keep it again.
-    func letGoOfKept() { _ = state.withLock { released($0.queue.letGoOfKept()) } }
+    func letGoOfKept() {
+        if owesPages { makePages() }
+        _ = state.withLock { released($0.queue.letGoOfKept()) }
+    }
 
     func lockFailed(_ error: StorageError) -> Queue.Actions {
         let actions = state.withLock { state in released(state.queue.lockFailed(at: now)) }

@@ -220,14 +220,13 @@ extension WriteScheduler.State {
     mutating func flushOfBase(of group: UInt64, in file: StorageFile) -> BaseFlush? {
         if file.hasLost(group: group) { return BaseFlush(.failure(file.lossOfGroup(group))) }
         if joined.last?.group == group {
-            let flush = joined[joined.count - 1].flush ?? BaseFlush()
-            joined[joined.count - 1].flush = flush
-            return flush
+            // They are durable, whenever their pages are made.
+            if queue.owesPages, queue.areRecordsDurable { return nil }
+            queue.wishForPages()
+            return flushOfJoined()
         }
-        if let last = prepared.indices.last, !file.hasLost(group: prepared[last].commit.group) {
-            let flush = prepared[last].flush ?? BaseFlush()
-            prepared[last].flush = flush
-            return flush
+        if let last = prepared.last {
+            if !file.hasLost(group: last.commit.group) { return flushUnderWay() }
         }
         guard let publishing, !file.hasLost(group: publishing) else { return nil }
         let flush = underWay.last ?? BaseFlush()

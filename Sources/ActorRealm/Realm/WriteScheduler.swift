@@ -59,8 +59,16 @@ final class WriteScheduler: Sendable {
     struct Joined {
         let group: UInt64
         var completions: [Completion] = []
+        /// The last of them, as far as they wait for a flush of their records.
+        var recorded: [Recorded] = []
         /// For writers that were built on them and ended without a commit.
         var flush: BaseFlush?
+    }
+
+    /// One that is durable once its record is.
+    struct Recorded {
+        let record: OwingRecord
+        let completion: Completion
     }
 
     struct State {
@@ -72,7 +80,7 @@ final class WriteScheduler: Sendable {
         /// Outcomes that came before the waiter did.
         var early: [Ticket: Outcome] = [:]
         var prepared: [Prepared] = []
-        /// Those whose transactions are not sealed yet, by group: one, and what is left of groups that are lost.
+        /// Those whose transactions are not sealed yet, by group: one, and what is left of groups that are lost; where pages are owed, one.
         var joined: [Joined] = []
         /// The group of the last of the commits that are being written and flushed.
         var publishing: UInt64?
@@ -150,9 +158,13 @@ final class WriteScheduler: Sendable {
         state = Mutex(State(queue: Queue(holdLimit: holdLimit)))
         self.didPublish = didPublish
         self.report = report
+        if file.leavesPages {
+            let scheduler = WeakReference(self)
+            file.pageMaker.attach(while: { scheduler.object != nil }) { scheduler.object?.makePages(unless: $0) }
+        }
     }
 
-    deinit { endKeeping() }
+    deinit { releaseKept() }
 
     var now: UInt64 { clock.now() }
 

@@ -22,7 +22,7 @@ extension ModelView {
     /// - Throws: `StorageError` when it cannot be read; then the view stands where it stood, and pins it.
     package func advance(to snapshot: Snapshot, as known: ModelView? = nil) throws(StorageError) {
         precondition(!isInTransaction, "End the transaction before moving to another version.")
-        if let pinned, snapshot.version == pinned.version, snapshot.file === pinned.file { return pin(snapshot) }
+        if let pinned, snapshot.isSame(as: pinned) { return pin(snapshot) }
         if let known, takesOver(known, at: snapshot) {
             pin(snapshot)
             return checkInvariantsIfAsked()

@@ -8,6 +8,7 @@ extension ModelView {
     package func prepareCommit() throws(StorageError) -> PreparedCommit {
         guard let transaction else { preconditionFailure("There is no transaction to commit.") }
         try transaction.storage.checkCommit()
+        try secureSpace()
         checkInvariantsIfAsked()
         let prepared: PreparedCommit
         do throws(StorageError) {
@@ -31,19 +32,52 @@ extension ModelView {
     /// - Returns: The number of its group.
     @discardableResult
     package func join() throws(StorageError) -> UInt64 {
+        try secureSpace()
+        return try join { (storage) throws(StorageError) in try storage.join() }.group
+    }
+
+    /// Secures the space of what is to be sealed with commits that were acknowledged, before a step that cannot be undone alone.
+    private func secureSpace() throws(StorageError) {
+        guard let transaction, transaction.storage.isBesideOwing else { return }
+        let openByteCount = transaction.session.tables.values.reduce(0) { $0 + $1.rows.openByteCount }
+        try transaction.storage.secureSpace(for: openByteCount)
+    }
+
+    /// Whether the open transaction may end by ``joinOwing()``; asked behind ``keepRecord(_:)``.
+    package var mayJoinOwing: Bool { transaction?.storage.mayJoinOwing ?? false }
+
+    /// Ends the transaction as ``join()`` does, and leaves its record to be made durable.
+    package func joinOwing() throws(StorageError) -> (group: UInt64, record: OwingRecord) {
+        try join { (storage) throws(StorageError) in try storage.joinOwing() }
+    }
+
+    private func join<Left>(
+        by end: (WriteTransaction) throws(StorageError) -> Left
+    ) throws(StorageError) -> (group: UInt64, Left) {
         guard let transaction else { preconditionFailure("There is no transaction to commit.") }
         try transaction.storage.checkCommit()
         checkInvariantsIfAsked()
         try leave(transaction)
+        let left: Left
         do throws(StorageError) {
-            try transaction.storage.join()
+            left = try end(transaction.storage)
         } catch {
             transaction.storage.abandonGroup(because: error)
             throw error
         }
         transaction.isPrepared = true
         try endTransaction()
-        return transaction.storage.groupNumber
+        return (transaction.storage.groupNumber, left)
+    }
+
+    /// Whether the open transaction may end by ``acknowledge()``; asked behind ``keepRecord(_:)``.
+    package var mayOwePages: Bool { transaction?.storage.mayOwePages ?? false }
+
+    /// Ends the transaction as ``join()`` does, once its record is durable.
+    ///
+    /// - Returns: The number of its group, and whether it is acknowledged; otherwise the group has to be published for that.
+    package func acknowledge() throws(StorageError) -> (group: UInt64, isDurable: Bool) {
+        try join { (storage) throws(StorageError) in try storage.acknowledge() }
     }
 
     /// The number of the group that the open transaction, or the one that was set aside, belongs to.

@@ -108,6 +108,9 @@ package final class ClusterWriter {
     /// Whether a cluster has to stay in memory until the rows of earlier transactions are settled.
     func isUnsettled(_ cluster: OpenCluster) -> Bool { cluster.firstKey < unsettledKeys }
 
+    /// The memory that open clusters take.
+    package var openByteCount: Int { memory.byteCount }
+
     /// Bounds the memory that is left to the transactions that follow, which have to keep it.
     package func boundOpenMemory() throws(StorageError) {
         if memory.byteCount > openByteLimit / 2 { try encodeOldest() }

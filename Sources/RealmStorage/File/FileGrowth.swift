@@ -9,6 +9,8 @@ struct FileGrowth {
     var spilledVersion: UInt64 = 0
     /// The end of the file that the commit needs which was written last, in bytes.
     var committedByteCount = 0
+    /// So long the file has to stay while pages are owed, for these.
+    var securedByteCount = 0
     /// Whether the file is to be cut off behind the published version when the open transaction ends, which reads commits that were
     /// lost.
     var owesCut = false

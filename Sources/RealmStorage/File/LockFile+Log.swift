@@ -35,6 +35,19 @@ extension LockFile {
         memory.word64(LogWord.durableOffset).store(point.offset + 1, ordering: .relaxed)
     }
 
+    /// Up to where a log is durable, as far as its process has said: behind the image, what was acknowledged without pages.
+    func durableOffset(of log: LogIdentifier) -> UInt64 { pastLog.durableOffset(of: log) }
+
+    /// What the processes so far have said of a log.
+    var pastLog: PastLog {
+        PastLog(
+            identifier: memory.word64(LogWord.logID).load(ordering: .sequentiallyConsistent),
+            durableWord: memory.word64(LogWord.durableOffset).load(ordering: .sequentiallyConsistent),
+            failedWord: memory.word64(LogWord.failedOffset).load(ordering: .sequentiallyConsistent),
+            failedChain: memory.word64(LogWord.failedChain).load(ordering: .sequentiallyConsistent)
+        )
+    }
+
     /// Notes that nothing behind a place in a log must ever be believed.
     func refuse(_ point: LogPoint, of log: LogIdentifier) {
         noteLog(log)

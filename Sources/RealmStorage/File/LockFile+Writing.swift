@@ -60,6 +60,9 @@ extension LockFile {
         memory.word32(Word.writerPlace).store(origin.map { place(of: $0) } ?? 0, ordering: .relaxed)
     }
 
+    /// Whether nobody has the write lock; the system says so, and knows of the dead.
+    var isFreeForWriting: Bool { crealm_ofd_is_locked(descriptor, LockFileLayout.writeByte, 1) == 0 }
+
     /// The process that holds the write lock, when one does; for messages.
     var writerProcess: Int32? {
         let process = memory.word32(Word.writerProcess).load(ordering: .relaxed)

@@ -19,7 +19,7 @@ struct PublishingPlan {
     enum Way {
         /// One flush of pages and header, or two where the header cannot vouch for the pages.
         case oneFlush
-        /// The flush of the pages, and that of the header, while a log is there.
+        /// The flush of the pages, and that of the header, while a log is there, which ends with them where the mark says that it is closed.
         case pages(LogMark)
         /// Records in the log; pages and header need not be flushed.
         case records([CommitLog.Entry])
@@ -47,6 +47,8 @@ struct PublishingPlan {
     let isBulk: Bool
     /// What makes it durable.
     let way: Way
+    /// Whether some of the commits were acknowledged before, by their records.
+    let hasAcknowledged: Bool
     private let flushes: Bool
 
     /// - Parameters:
@@ -57,6 +59,7 @@ struct PublishingPlan {
     ///   - bulkByteCount: By so much a file may grow before its content.
     ///   - flushes: Whether commits are flushed.
     ///   - way: What makes the commits durable.
+    ///   - hasAcknowledged: Whether some of the commits were acknowledged before.
     init(
         _ commits: [PreparedCommit],
         over published: FileHeader,
@@ -64,25 +67,22 @@ struct PublishingPlan {
         byteCount: Int,
         bulkByteCount: Int,
         flushes: Bool,
-        way: Way = .oneFlush
+        way: Way = .oneFlush,
+        hasAcknowledged: Bool = false
     ) {
         self.way = way
         let last = commits[commits.count - 1]
         runs = PreparedCommit.runs(of: commits)
+        self.hasAcknowledged = hasAcknowledged
         self.slot = 1 - slot
-        self.flushes = flushes
+        // A log is there, which is given back behind this: what it has made durable must be on the disk, whoever publishes.
+        if case .pages = way { self.flushes = true } else { self.flushes = flushes }
         neededByteCount = Int(last.pageCount) * pageByteCount
         isBulk = commits.contains(where: \.hasSpilled) || neededByteCount - byteCount > bulkByteCount
         var header = published
-        header.version = last.version
+        header.lead(to: last)
         header.sequence = published.sequence + 1
-        header.numbers = last.numbers
         header.confirmedVersion = published.version
-        header.catalog = last.catalog
-        header.spaceSegment = last.spaceSegment
-        header.records = last.records
-        header.oldestLogVersion = last.oldestLogVersion
-        header.pageCount = UInt64(last.pageCount)
         var extents: [Extent] = []
         switch way {
         case .oneFlush:
@@ -127,7 +127,8 @@ struct PublishingPlan {
         return Remedy(
             restoresSlot: step >= .writingHeader,
             cutsBack: step < .writingHeader && isBulk,
-            stopsWriting: stops
+            // What was acknowledged must not be lost: the log has it, and the next opening applies it.
+            stopsWriting: stops || hasAcknowledged
         )
     }
 }

@@ -20,6 +20,8 @@ final class Reservation: @unchecked Sendable {
     let isWritable: Bool
     /// Has steps fail, in tests.
     let failures: StepFailures?
+    /// Whose mapping it reads through, which stays as long; nil where it has one of its own.
+    private let base: Reservation?
     private let poolMemory: UnsafeMutableRawPointer
     /// The size of the mapping, and of the private memory.
     private let mappedByteCount: Int
@@ -33,6 +35,7 @@ final class Reservation: @unchecked Sendable {
         reservedByteCount: Int? = nil,
         failures: StepFailures? = nil
     ) throws(StorageError) {
+        base = nil
         self.failures = failures
         isWritable = fcntl(descriptor, F_GETFL) & O_ACCMODE == O_RDWR
         try failures?.step(.mapping, path: path)
@@ -52,11 +55,7 @@ final class Reservation: @unchecked Sendable {
                 mapping = UnsafeRawPointer(regions.mapping)
                 poolMemory = regions.pool
                 pool = BufferPool(memory: regions.pool, pageCapacity: pageCapacity)
-                verified = regions.side.bindMemory(to: Atomic<UInt32>.self, capacity: pageCapacity)
-                buffers = (regions.side + pageCapacity * 4)
-                    .bindMemory(to: Atomic<UInt>.self, capacity: pageCapacity)
-                seals = (regions.side + pageCapacity * 12)
-                    .bindMemory(to: Atomic<UInt64>.self, capacity: pageCapacity)
+                (verified, buffers, seals) = Reservation.words(in: regions.side, pageCapacity)
                 return
             }
             // Some environments call what is too long for them invalid.
@@ -73,11 +72,49 @@ final class Reservation: @unchecked Sendable {
         }
     }
 
+    /// Reserves private memory beside the pages of a file, which are read through another reservation's mapping of it.
+    ///
+    /// - Parameters:
+    ///   - base: The other reservation.
+    ///   - pageCount: So many pages have numbers, and private memory.
+    ///   - path: The path, for messages.
+    /// - Throws: `addressSpaceExhausted`.
+    init(over base: Reservation, pageCount: Int, path: String) throws(StorageError) {
+        self.base = base
+        failures = base.failures
+        isWritable = base.isWritable
+        try failures?.step(.mapping, path: path)
+        // An even number, as above.
+        pageCapacity = (pageCount + 1) / 2 * 2
+        mappedByteCount = pageCapacity * pageByteCount
+        sideByteCount = pageCapacity * Reservation.wordByteCount
+        guard let memory = Reservation.mapPrivate(mappedByteCount) else { throw Reservation.exhausted(path) }
+        guard let side = Reservation.mapPrivate(sideByteCount) else {
+            munmap(memory, mappedByteCount)
+            throw Reservation.exhausted(path)
+        }
+        Reservation.reserved.add(mappedByteCount + sideByteCount, ordering: .relaxed)
+        mapping = base.mapping
+        poolMemory = memory
+        pool = BufferPool(memory: memory, pageCapacity: pageCapacity)
+        (verified, buffers, seals) = Reservation.words(in: side, pageCapacity)
+    }
+
     deinit {
-        munmap(UnsafeMutableRawPointer(mutating: mapping), mappedByteCount)
+        let mapped = base == nil ? mappedByteCount : 0
+        if mapped > 0 { munmap(UnsafeMutableRawPointer(mutating: mapping), mapped) }
         munmap(poolMemory, mappedByteCount)
         munmap(UnsafeMutableRawPointer(verified), sideByteCount)
-        Reservation.reserved.subtract(2 * mappedByteCount + sideByteCount, ordering: .relaxed)
+        Reservation.reserved.subtract(mapped + mappedByteCount + sideByteCount, ordering: .relaxed)
+    }
+
+    private static func exhausted(_ path: String) -> StorageError {
+        StorageError(
+            .addressSpaceExhausted,
+            "Cannot reserve address space for a version of the realm file in memory",
+            path: path,
+            errorNumber: errno
+        )
     }
 
     /// The bytes of address space that the open files of this process reserved.
@@ -101,21 +138,44 @@ final class Reservation: @unchecked Sendable {
         mapping: UnsafeMutableRawPointer, pool: UnsafeMutableRawPointer, side: UnsafeMutableRawPointer,
         sideByteCount: Int
     )? {
-        let side = capacity / pageByteCount * 20
-        let anonymous = MAP_PRIVATE | Int32(MAP_ANONYMOUS) | Int32(MAP_NORESERVE)
+        let side = capacity / pageByteCount * wordByteCount
         guard let mapping = mmap(nil, capacity, PROT_READ, MAP_SHARED | Int32(MAP_NORESERVE), descriptor, 0),
             mapping != MAP_FAILED
         else { return nil }
-        guard let pool = mmap(nil, capacity, PROT_READ | PROT_WRITE, anonymous, -1, 0), pool != MAP_FAILED else {
+        guard let pool = mapPrivate(capacity) else {
             munmap(mapping, capacity)
             return nil
         }
-        guard let words = mmap(nil, side, PROT_READ | PROT_WRITE, anonymous, -1, 0), words != MAP_FAILED else {
+        guard let words = mapPrivate(side) else {
             munmap(mapping, capacity)
             munmap(pool, capacity)
             return nil
         }
         return (mapping, pool, words, side)
+    }
+
+    /// Private memory that costs nothing until it is touched; nil where there is none.
+    private static func mapPrivate(_ byteCount: Int) -> UnsafeMutableRawPointer? {
+        let flags = MAP_PRIVATE | Int32(MAP_ANONYMOUS) | Int32(MAP_NORESERVE)
+        let memory = mmap(nil, byteCount, PROT_READ | PROT_WRITE, flags, -1, 0)
+        return memory == MAP_FAILED ? nil : memory
+    }
+
+    /// The bytes of the words of one page.
+    private static let wordByteCount = 20
+
+    private static func words(
+        in side: UnsafeMutableRawPointer,
+        _ pageCapacity: Int
+    ) -> (
+        verified: UnsafeMutablePointer<Atomic<UInt32>>, buffers: UnsafeMutablePointer<Atomic<UInt>>,
+        seals: UnsafeMutablePointer<Atomic<UInt64>>
+    ) {
+        (
+            side.bindMemory(to: Atomic<UInt32>.self, capacity: pageCapacity),
+            (side + pageCapacity * 4).bindMemory(to: Atomic<UInt>.self, capacity: pageCapacity),
+            (side + pageCapacity * 12).bindMemory(to: Atomic<UInt64>.self, capacity: pageCapacity)
+        )
     }
 
     /// Whether the run that begins at a page stands in private memory.

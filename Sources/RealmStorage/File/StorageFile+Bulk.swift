@@ -98,7 +98,9 @@ extension StorageFile {
         }
     }
 
+    /// Cuts the file off, but nothing that was secured: the next opening may have no other space for what the log has.
     private func cut(at end: Int, _ growth: inout FileGrowth) {
+        let end = owesPages.load(ordering: .relaxed) ? max(end, growth.securedByteCount) : end
         // Before the cut, so that not even a damaged reference leads behind it.
         setPageLimit(atLeast: 0, byteCount: end)
         try? data.setByteCount(end)

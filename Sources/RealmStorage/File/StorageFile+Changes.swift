@@ -32,7 +32,8 @@ extension StorageFile {
 
     /// What the log says of the versions after one, ascending, and whether it tells them apart from that one.
     ///
-    /// Not where both were joined to one entry. Nil when that stretch is no longer kept, or a segment is too large.
+    /// Not where both were joined to one entry. Nil when that stretch is no longer kept, or a segment is too large, or the version was read
+    /// in memory only, and is a part of the one whose pages were made next.
     private func entries(
         after first: UInt64,
         through last: Snapshot,
@@ -43,8 +44,10 @@ extension StorageFile {
         var found: [SpaceSegment.VersionChanges] = []
         // Each commit has its own record, until a picture joins some of them.
         var isExact = false
+        var isKnown = first > owed.lastReplayed.load(ordering: .sequentiallyConsistent)
         for record in try last.headerRecords where record.version >= first {
             isExact = isExact || record.version <= first + 1
+            isKnown = isKnown || record.version == first
             if record.version == first { continue }
             found.append(SpaceSegment.VersionChanges(version: record.version, changes: record.changes))
         }
@@ -58,8 +61,10 @@ extension StorageFile {
                 throw .corrupt("The chain of space segments does not end", page: next.page, path: path)
             }
             isExact = isExact || segment.version == first || segment.previousVersion == first
+            isKnown = isKnown || segment.version == first || segment.previousVersion == first
             if segment.version <= first { break }
             for item in segment.changes {
+                isKnown = isKnown || item.version == first
                 if item.version == first || !segment.isPicture && item.version == first + 1 { isExact = true }
                 if item.version > first { found.append(item) }
             }
@@ -69,7 +74,7 @@ extension StorageFile {
             if bound <= first { break }
             next = segment.previous
         }
-        return (found.sorted { $0.version < $1.version }.map(\.changes), isExact)
+        return isKnown ? (found.sorted { $0.version < $1.version }.map(\.changes), isExact) : nil
     }
 
     /// What a thread waits by for the next version of another process; nil in a folder that cannot be written.

@@ -129,9 +129,11 @@ extension StorageFile {
             loseCommits(error)
             throw error
         }
-        try writeHeader(LogMark(log: openLog.header.log, point: openLog.end, isOpen: !isClosing))
+        // Behind its last record there may be others, which are acknowledged and have no pages yet.
+        let point = owesPages.load(ordering: .relaxed) ? state.withLock { $0.published.mark.point } : openLog.end
+        try writeHeader(LogMark(log: openLog.header.log, point: point, isOpen: !isClosing))
         checkpointVersion.store(state.withLock { $0.published.version }, ordering: .releasing)
-        openLog.release(upTo: openLog.end)
+        openLog.release(upTo: point)
     }
 
     /// Writes the header of the published version, whose pages are durable, to the slot that no recovery needs, and flushes it.

@@ -124,8 +124,8 @@ extension StorageFile.WriterBox {
                 )
             }
         }
-        if let givenUp {
-            try Invariant.require(givenUp.group <= groupCount, "Group \(givenUp.group) was given up and never begun")
+        for (group, _) in givenUp {
+            try Invariant.require(group <= groupCount, "Group \(group) was given up and never begun")
         }
         try Invariant.require(
             Set(withdrawnBuffers).count == withdrawnBuffers.count,

@@ -12,8 +12,11 @@ extension StorageFile {
         guard let log = options.log, options.durability == .flushed,
             state.withLock({ $0.stopped == nil && !$0.published.isFormer })
         else { return .oneFlush }
+        if hasLostLog {
+            if let way = endOfLostLog(behind: commits) { return way }
+            try leaveLostLog()
+        }
         let entries = entries(of: commits)
-        if hasLostLog { try leaveLostLog() }
         if openLog == nil {
             guard entries != nil, isLogWorthwhile(log), try startLog(log) else { return .oneFlush }
         }
@@ -72,12 +75,13 @@ extension StorageFile {
         if !openLog.hasRoom(forContents: byteCounts) { try makeCheckpoint() }
     }
 
-    /// The records of commits; nil where they are to be kept as pages.
+    /// The records of commits that are not acknowledged; nil where they are to be kept as pages.
     private func entries(of commits: [PreparedCommit]) -> [CommitLog.Entry]? {
         var all: [CommitLog.Entry] = []
+        let acknowledged = acknowledgedVersion.load(ordering: .relaxed)
         for commit in commits {
             guard let entries = commit.entries, !commit.hasSpilled else { return nil }
-            all += entries
+            all += entries.drop { $0.version <= acknowledged }
         }
         let needed = commits.last.map { Int($0.pageCount) * pageByteCount } ?? 0
         let isBulk = needed - state.withLock { $0.byteCount } > StorageFile.bulkGrowthByteCount
@@ -143,7 +147,10 @@ extension StorageFile {
             }
             logRest?.commit(to: self)
         case .pages(let mark):
-            guard mark.isOpen else { break }
+            guard mark.isOpen else {
+                lock?.endLog()
+                return forgetLog()
+            }
             checkpointVersion.store(plan.header.version, ordering: .releasing)
             logRest?.forget()
         }
@@ -165,6 +172,8 @@ extension StorageFile {
         finishCheckpoint()
         // A flush that succeeds behind one that failed says nothing of the pages.
         if let stopped = state.withLock({ $0.stopped }) { throw stopped }
+        // Only the log has what was acknowledged.
+        guard !owesPages.load(ordering: .sequentiallyConsistent) else { throw lostBase }
         lock?.beginEndOfLog()
         try makeCheckpoint(closing: true)
         lock?.endLog()
@@ -175,7 +184,7 @@ extension StorageFile {
     /// Removes a log that the header calls closed, where that is what stands at its name: the files may have been moved.
     ///
     /// The header that says so is on the disk.
-    private func removeLog(_ log: LogIdentifier) throws(StorageError) {
+    func removeLog(_ log: LogIdentifier) throws(StorageError) {
         let directory = StorageFile.logDirectory(options, path)
         guard let device = try directory.open(forReadingOnly: true),
             try LogReader.header(of: device.descriptor, path: directory.path)?.log == log
@@ -189,32 +198,7 @@ extension StorageFile {
         if mark.log != LogMark.none.log { try removeLog(mark.log) }
     }
 
-    /// Whether the log has no name any more: nothing in it will be found again.
-    private var hasLostLog: Bool {
-        guard let openLog else { return false }
-        do throws(StorageError) {
-            try openLog.requireName()
-            return false
-        } catch {
-            return true
-        }
-    }
-
-    /// Brings everything to the realm file when somebody has deleted the log; what stands at its name now stays.
-    private func leaveLostLog() throws(StorageError) {
-        finishCheckpoint()
-        lock?.beginEndOfLog()
-        try makeCheckpoint(closing: true)
-        lock?.endLog()
-        forgetLog()
-    }
-
-    /// The same behind a flush that made nothing durable, since the log was deleted before it: what is published stays.
-    func leaveLostLog(afterFailureOf step: PublishingPlan.Step) {
-        if step == .flushingLog, hasLostLog { try? leaveLostLog() }
-    }
-
-    private func forgetLog() {
+    func forgetLog() {
         openLog = nil
         pageCommitCount = 0
         // Behind the step that is under way: it is about the log that is forgotten.
@@ -245,10 +229,10 @@ extension StorageFile {
         }
     }
 
-    /// Brings what another process has published to the header slots, and removes its log.
+    /// Brings what another process has published to the header slots, and what it has acknowledged behind that, and removes its log.
     ///
-    /// Whatever stands in the log behind the published version was never acknowledged. That process may be dead, or go on: it looks for a
-    /// log whenever it begins to write.
+    /// What was acknowledged without pages lies before the durable offset that the lock file has; whatever stands in the log behind both was
+    /// never acknowledged. That process may be dead, or go on: it looks for a log whenever it begins to write.
     private func endLogOfOthers(_ lock: LockFile) throws(StorageError) {
         // The log's process may be about to write a header.
         try lock.lockForCheckpoint(within: options.checkpointWait)
@@ -265,6 +249,7 @@ extension StorageFile {
             state.withLock { $0.stopped = $0.stopped ?? stopped }
             throw stopped
         }
+        if try takeEndedLog(behind: image, lock) { return }
         // Its process may have died between the two.
         if image.header.version > lock.newestVersion { lock.publish(image.header.version) }
         let byteCount = try data.currentByteCount()
@@ -284,7 +269,11 @@ extension StorageFile {
             throw error
         }
         let mark = image.header.mark
-        try writeHeader(LogMark(log: mark.log, point: mark.point, isOpen: false))
+        if lock.durableOffset(of: mark.log) > mark.point.offset {
+            try applyAcknowledged(behind: image, lock)
+        } else {
+            try writeHeader(LogMark(log: mark.log, point: mark.point, isOpen: false))
+        }
         lock.endLog()
         // One that stays is removed by the next opening: the header says that it is closed.
         try? removeLog(mark.log)
@@ -403,13 +392,14 @@ extension StorageFile {
     /// That one may hold, on the disk, a header whose commit failed, and whose pages are about to be used.
     static func settleBeforeReplay(
         _ result: inout HeaderRecovery.Result,
-        in data: any StorageDevice
+        in data: any StorageDevice,
+        flushing flush: () throws(StorageError) -> Void
     ) throws(StorageError) {
         try result.header.write(toSlot: result.slot, of: data)
-        try data.synchronize()
+        try flush()
         result.header.sequence = max(result.header.sequence, result.sequence) + 1
         try result.header.write(toSlot: 1 - result.slot, of: data)
-        try data.synchronize()
+        try flush()
     }
 
     /// Applies what a log holds as one transaction, closes the header, and removes the log.
@@ -463,7 +453,8 @@ extension StorageFile {
         }
     }
 
-    private func replay(
+    /// Applies records on top of the published version, all as one transaction, and prepares its commit.
+    func replay(
         _ records: [CommitRecord],
         upTo last: CommitRecord,
         over published: FileHeader,

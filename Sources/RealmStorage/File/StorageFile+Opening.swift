@@ -91,7 +91,7 @@ extension StorageFile {
                     let found = try findLog(of: result.header, options, path)
                     if case .replay(let reader) = found {
                         unread = UnreadLog(reader: reader, past: past.log)
-                        try settleBeforeReplay(&result, in: data)
+                        try settleBeforeReplay(&result, in: data, flushing: data.synchronize)
                     } else {
                         if case .remove = found { try settleBeforeRemoval(of: result, in: data) }
                         // Without durability, too: others may have been told that the version before is durable, and whoever joins takes this
@@ -115,6 +115,7 @@ extension StorageFile {
         do throws(StorageError) {
             let file = try open(data, reservation, lock, recovered, path: path, options: options)
             if let unread { try file.replay(unread) }
+            try file.waitForOwedPages()
             file.checkLockFileIfAsked()
             return file
         } catch {

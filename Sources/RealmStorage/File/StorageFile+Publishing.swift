@@ -60,7 +60,8 @@ extension StorageFile {
             byteCount: byteCount,
             bulkByteCount: StorageFile.bulkGrowthByteCount,
             flushes: options.durability == .flushed,
-            way: way
+            way: way,
+            hasAcknowledged: hasAcknowledged(commits)
         )
         #if DEBUG
         assertInvariants { () throws(BrokenInvariant) in try plan.checkInvariants() }
@@ -70,6 +71,9 @@ extension StorageFile {
             if let stopped { throw stopped }
             try carryOut(plan, from: byteCount, &step)
         } catch {
+            if step == .appending || step == .flushingLog, hasLostLog, let end = endOfLostLog(behind: commits) {
+                return try publish(commits, last, pinning: isPinned, by: end, lock)
+            }
             recover(from: error, at: step, of: plan, published, lock)
             throw error
         }
@@ -85,11 +89,15 @@ extension StorageFile {
             if plan.entries == nil { state.slot = plan.slot }
             return isPinned && pinPublished(&state, lock)
         }
-        if openLog != nil, plan.isBesideLog { publishImage(lock) }
+        if openLog != nil, plan.header.mark.isOpen { publishImage(lock) }
         // Behind the image: where this process dies before it, whoever ends the log writes over the header, which nobody knows, and a note
         // would have the log be durable up to a place that it does not reach from the version before.
         goOnInLog(behindPagesOf: plan)
         lock.publish(last.version)
+        if plan.hasAcknowledged {
+            owesPages.store(false, ordering: .sequentiallyConsistent)
+            owed.removeAll()
+        }
         if plan.flushesHeader { confirm(plan.header, inSlot: slot) }
         goOnInLog(behind: plan)
         checkLogIfAsked()
@@ -153,17 +161,30 @@ extension StorageFile {
             }
     }
 
-    /// Nobody knows any more what is on the disk.
-    func stopWriting(after error: StorageError) {
+    /// Nobody knows any more what is on the disk; where writing has stopped before, the reason of that stays.
+    ///
+    /// - Parameters:
+    ///   - error: The failure.
+    ///   - isLogLost: Whether the log has been deleted that has what was acknowledged.
+    func stopWriting(after error: StorageError, withoutLog isLogLost: Bool = false) {
         if let lock, lock.logState != .none { lock.stopWriting() }
-        state.withLock {
-            $0.stopped = StorageError(
-                .writingStopped,
-                "Writing has stopped after a failed flush (\(error.message)); close the realm and open it again",
-                path: path,
-                errorNumber: error.errorNumber
-            )
-        }
+        let what =
+            if !owesPages.load(ordering: .relaxed) {
+                "after a failed flush (\(error.message)); close the realm and open it again"
+            } else if isLogLost {
+                "after a failure (\(error.message)). Commits that were acknowledged are not in the file yet, and the log that has them was "
+                    + "deleted: bring it back before the realm is opened again"
+            } else {
+                "after a failure (\(error.message)). The log has commits that were acknowledged and are not in the file yet: close the realm "
+                    + "and open it again, which applies them"
+            }
+        let stopped = StorageError(
+            .writingStopped,
+            "Writing has stopped \(what)",
+            path: path,
+            errorNumber: error.errorNumber
+        )
+        state.withLock { $0.stopped = $0.stopped ?? stopped }
     }
 
     /// Writes and flushes what a plan says.
@@ -172,6 +193,8 @@ extension StorageFile {
         from byteCount: Int,
         _ step: inout PublishingPlan.Step
     ) throws(StorageError) {
+        // Transactions that go on behind those before them do not look whether the file is still there.
+        if plan.hasAcknowledged { _ = try data.currentByteCount() }
         try writeContent(of: plan, from: byteCount, &step)
         if plan.flushesContent {
             step = .flushingContent
@@ -225,7 +248,7 @@ extension StorageFile {
     }
 
     /// Makes the file longer ahead of need, and returns its new length.
-    private func grow(
+    func grow(
         from byteCount: Int,
         for needed: Int,
         flushing isFlushed: Bool,
@@ -273,8 +296,8 @@ extension StorageFile {
             // What was not flushed may stand in the log, whole, and is not there.
             lock.refuse(log.durable, of: log.header.log)
         }
-        leaveLostLog(afterFailureOf: step)
-        if stops { stopWriting(after: error) }
+        leaveLostLog(afterFailureOf: step, of: plan)
+        if stops { stopWriting(after: error, withoutLog: plan.hasAcknowledged && hasLostLog) }
         if remedy.cutsBack {
             loseCommits(error, cuttingBackTo: published, afterFailureOf: plan.header.version)
         } else {

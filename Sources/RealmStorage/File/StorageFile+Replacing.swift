@@ -283,7 +283,7 @@ extension StorageFile {
 
     /// The bytes of the file, and how many of them hold something that a version needs.
     package func byteCounts() throws(StorageError) -> (total: Int, used: Int) {
-        let snapshot = try beginRead()
+        let snapshot = try beginRead(asking: .inFile)
         let space = try WriterState.load(from: snapshot.header, in: snapshot.view, path: path).space
         let unused = space.freePageCount + space.retired.reduce(0) { $0 + Int($1.extent.pageCount) }
         return (byteCount, (Int(snapshot.header.pageCount) - unused) * pageByteCount)

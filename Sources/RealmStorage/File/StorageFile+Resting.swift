@@ -7,6 +7,8 @@ extension StorageFile {
     /// - Returns: Whether it is done, or need not be: nobody uses the log just now, or makes a checkpoint of something older.
     func perform(_ work: LogRest.Work) -> Bool {
         let isDone = logTurn.withLockIfAvailable { _ in
+            // Their pages are made in a moment, or by the next opening.
+            if owesPages.load(ordering: .relaxed) { return hasStopped }
             guard isAheadOfCheckpoint else { return true }
             switch work {
             case .note: noteDurableOffset()

@@ -241,6 +241,8 @@ extension StorageFile {
             sealer.session?.didSeal(catalog: prepared.catalog)
             return prepared
         } catch {
+            // Whoever asks later why the group is lost is told, too.
+            sealer.group.fail(with: error)
             sealer.discardGroup()
             throw error
         }
@@ -285,7 +287,6 @@ extension StorageFile {
 
     /// Notes that a group is forgotten, with members that had committed: they are lost.
     func giveUp(_ group: WriterGroup) {
-        if hasLost(group: group.number) { return }
         let error =
             group.damage
             ?? StorageError(
@@ -293,7 +294,12 @@ extension StorageFile {
                 "A write that shared its commit with others could not be rolled back alone, and they are lost: write again",
                 path: path
             )
-        writer.withLock { $0.givenUp = (group.number, error) }
+        let isAcknowledged = writer.withLock { box in
+            group.isGivenUp = true
+            if !hasLost(group: group.number) { box.noteGivenUp(group.number, because: error) }
+            return acknowledgedVersion.load(ordering: .relaxed) >= group.firstVersion
+        }
+        if isAcknowledged, isOfThisProcess { stopWriting(after: group.damage ?? lostBase) }
     }
 
     /// Whether a group, or the commit that it has become, was lost with a commit that failed.
@@ -304,8 +310,7 @@ extension StorageFile {
     /// Why a group was lost.
     package func lossOfGroup(_ group: UInt64) -> StorageError {
         let known = writer.withLock { box in
-            if let givenUp = box.givenUp, givenUp.group == group { return givenUp.error as StorageError? }
-            return box.lastLoss
+            box.givenUp.last { $0.group == group }?.error ?? box.lastLoss
         }
         return known ?? lostBase
     }
@@ -321,6 +326,21 @@ extension StorageFile {
         try checkProcess()
         if let stopped = state.withLock({ $0.stopped }) { throw stopped }
         if hasLost(group: group.number) { throw lostBase }
+    }
+}
+
+extension StorageFile.WriterBox {
+    /// Whether a group is neither the one that is not sealed nor a commit that waits: it was lost or given up, unless it is published.
+    func hasLost(_ group: UInt64) -> Bool {
+        if let open = state?.group, open.number == group { return open.isGivenUp }
+        return !prepared.contains { $0.group == group }
+    }
+
+    /// Notes why a group is given up.
+    fileprivate mutating func noteGivenUp(_ group: UInt64, because error: StorageError) {
+        // A program that goes on while everything fails must not fill memory.
+        if givenUp.count == 16 { givenUp.removeFirst() }
+        givenUp.append((group, error))
     }
 }
 

@@ -60,6 +60,16 @@ package final class StorageFile: Sendable {
     /// Asked for by the first transaction of a stretch, when nothing is being published: later ones begin beside that, which begins
     /// logs and ends them itself.
     let mayFollowLog = Atomic<Bool>(false)
+    /// Whether commits were acknowledged whose pages are not made yet: the newest version that can be read is an older one.
+    let owesPages = Atomic<Bool>(false)
+    /// Their records.
+    let owed = OwedRecords()
+    /// The version of the last commit that was acknowledged by its record.
+    ///
+    /// Set under the lock of `writer`, by whoever has the log's turn.
+    let acknowledgedVersion = Atomic<UInt64>(0)
+    /// Has their pages made.
+    package let pageMaker = PageMaker()
     /// Held while the file is made longer, or written to where it has become longer.
     ///
     /// To be taken before `state`.
@@ -90,8 +100,8 @@ package final class StorageFile: Sendable {
         var groupCount: UInt64 = 0
         /// Why commits were lost last.
         var lastLoss: StorageError?
-        /// The last group that was given up with members that had committed, and why.
-        var givenUp: (group: UInt64, error: StorageError)?
+        /// The groups that were given up last with members that had committed, and why.
+        var givenUp: [(group: UInt64, error: StorageError)] = []
 
         /// Forgets the commits up to a version, which stand in the file now, and lets their memory be used again.
         mutating func release(upTo version: UInt64, in reservation: Reservation) {
@@ -240,13 +250,16 @@ package final class StorageFile: Sendable {
     /// - Parameters:
     ///   - origin: Where the reader was opened.
     ///   - isWriter: Whether it has just written, and was counted by ``countWriter(_:)`` before: then there is an entry for it.
+    ///   - demand: What becomes of what was acknowledged without pages; whoever makes them asks for nothing.
     /// - Returns: The version, pinned.
     /// - Throws: `StorageError`; `limit` when this process reads too many versions.
     package func beginRead(
         from origin: ReaderOrigin? = nil,
-        asWriter isWriter: Bool = false
+        asWriter isWriter: Bool = false,
+        asking demand: PageDemand = .acknowledged
     ) throws(StorageError) -> Snapshot {
         try checkProcess()
+        if let replayed = try makeOwedPages(for: demand) { return Snapshot(of: replayed, origin: origin) }
         while true {
             let newest = lock?.newestVersion ?? 0
             let result = state.withLock { (state) -> Result<FileHeader?, StorageError> in
@@ -289,6 +302,7 @@ package final class StorageFile: Sendable {
 
     /// Pins the version of a snapshot once more, for a reader that may say where it was opened.
     package func beginRead(at snapshot: Snapshot, from origin: ReaderOrigin? = nil) -> Snapshot {
+        if let replayed = snapshot.replayed { return Snapshot(of: replayed, origin: origin) }
         let isPinned = state.withLock { addPin(at: snapshot.version, from: origin, &$0) }
         precondition(isPinned, "A snapshot pins its version as long as it lives.")
         return Snapshot(file: self, header: snapshot.header, view: view, origin: origin)
@@ -442,6 +456,9 @@ package final class StorageFile: Sendable {
 
     /// Whether writing has stopped after a failed flush, until the file is opened anew.
     package var hasStopped: Bool { state.withLock { $0.stopped != nil } }
+
+    /// Why writing has stopped; nil while it has not.
+    package var reasonOfStop: StorageError? { state.withLock { $0.stopped } }
 
     /// Whether the file is still to be found: nobody deleted it, or put another one into its place.
     package var isInPlace: Bool { (try? data.currentByteCount()) != nil }

@@ -78,6 +78,7 @@ package final class CommitLog {
         guard hasRoom(forContents: entries.lazy.map(\.content.count)) else {
             throw StorageError(.limit, "The log is full", path: device.path)
         }
+        if entries.isEmpty { return }
         let first = nextOffset
         var next = LogPoint(offset: first, chain: end.chain)
         buffer.removeAll(keepingCapacity: true)
@@ -113,6 +114,8 @@ package final class CommitLog {
     ///
     /// - Throws: What the device says; then nobody knows what is on the disk, and nothing must be appended any more.
     package func flush() throws(StorageError) {
+        // Where pages are made of what is durable already.
+        if isFlushed { return }
         try device.synchronize()
         // Before anybody is told.
         try requireName()

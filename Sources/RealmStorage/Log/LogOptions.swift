@@ -9,6 +9,12 @@ package struct LogOptions: Sendable {
     package var contentByteLimit = 1 << 20
     /// So many commits are kept as pages before a log is made: it costs zeros and four flushes, and the close one more.
     package var pageCommitCount = 32
+    /// Whether a commit that its record has made durable may stay without pages until somebody needs them, where one realm of one process
+    /// has the file.
+    package var pagesOnDemand = false
+    /// So many commits may be without pages, one after the other, and so many bytes of their records.
+    package var owedCommitLimit = 1_000
+    package var owedByteLimit = 4 << 20
     /// What is done beside commits.
     package enum Work: Sendable {
         /// Making the space of a log ahead.

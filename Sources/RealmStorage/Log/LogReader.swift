@@ -85,6 +85,21 @@ package struct LogReader {
         package var records: [CommitRecord] = []
         /// The place behind the last record.
         package var end: LogPoint
+        /// The places before the first one and behind each of them.
+        fileprivate var places: [LogPoint]
+
+        fileprivate init(end: LogPoint) {
+            self.end = end
+            places = [end]
+        }
+
+        /// Leaves the records out that end behind an offset, up to which the log is known to be durable: nobody was told of them.
+        mutating func cut(at offset: UInt64) {
+            while end.offset > offset, records.popLast() != nil {
+                places.removeLast()
+                end = places[places.count - 1]
+            }
+        }
     }
 
     /// Reads from a checkpoint to the first place where no record fits.
@@ -162,6 +177,7 @@ package struct LogReader {
                 }
                 version = record.version
                 tail.records.append(record)
+                tail.places.append(end)
                 tail.end = end
                 continue reading
             }

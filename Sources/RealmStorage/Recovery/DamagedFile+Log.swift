@@ -63,31 +63,7 @@ extension DamagedFile {
         let state = WriterState(header: header, space: SpaceMap(pageCount: end))
         // The one version that is made of all of them is the last one's.
         state.version = max(last.version, header.version + 1) - 1
-        let group = WriterGroup(
-            number: 1,
-            firstVersion: state.version + 1,
-            firstPageCount: end,
-            firstCatalog: state.catalog,
-            firstNumbers: state.numbers,
-            pinned: []
-        )
-        group.isInMember = true
-        state.group = group
-        file.writer.withLock { box in
-            box.state = state
-            box.groupCount = 1
-        }
-        let transaction = WriteTransaction(
-            file: file,
-            state: state,
-            view: view,
-            reservation: reservation,
-            group: group
-        )
-        transaction.isReplay = true
-        // There is no file for it.
-        transaction.unspilledPageLimit = .max
-        return transaction
+        return file.beginReplay(on: state)
     }
 
     /// The version that a transaction has made of records, all of its tables sealed.

@@ -7,6 +7,10 @@ package final class Snapshot: Sendable {
     package let view: PageView
     package let catalog: ByteTree
     let header: FileHeader
+    /// Where pages of it stand that are not in the file; nil for a version that the file has.
+    let replayed: ReplayedVersion?
+    /// What it pins instead then: the version that it was made on top of.
+    private let base: Snapshot?
     private let origin: ReaderOrigin?
 
     init(file: StorageFile, header: FileHeader, view: PageView, origin: ReaderOrigin? = nil) {
@@ -14,8 +18,34 @@ package final class Snapshot: Sendable {
         self.file = file
         self.header = header
         self.view = view
+        replayed = nil
+        base = nil
         version = header.version
         catalog = ByteTree(root: header.catalog)
+    }
+
+    /// A version that stands in memory.
+    init(of replayed: ReplayedVersion, origin: ReaderOrigin?) {
+        let base = replayed.base
+        self.origin = origin
+        self.replayed = replayed
+        self.base = base.file.beginRead(at: base, from: origin)
+        file = base.file
+        header = replayed.header
+        view = replayed.view
+        version = header.version
+        catalog = ByteTree(root: header.catalog)
+    }
+
+    /// Whether its pages stand in memory, and the file has none of this version, or others.
+    package var isInMemory: Bool { replayed != nil }
+
+    /// Whether whoever stands here is to move to the file's newest version: it is a newer one, or this one with pages in the file.
+    package func isBehind(_ newest: UInt64) -> Bool { newest > version || newest == version && isInMemory }
+
+    /// Whether another one is the same version, read in the same place.
+    package func isSame(as other: Snapshot) -> Bool {
+        version == other.version && file === other.file && replayed === other.replayed
     }
 
     /// Whether the file says that it has indexes of kinds that not every release knows.
@@ -27,6 +57,6 @@ package final class Snapshot: Sendable {
     }
 
     deinit {
-        file.unpin(version, from: origin)
+        if replayed == nil { file.unpin(version, from: origin) }
     }
 }

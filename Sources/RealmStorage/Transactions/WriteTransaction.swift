@@ -23,6 +23,8 @@ package final class WriteTransaction {
     let state: WriterState
     let reservation: Reservation
     let group: WriterGroup
+    /// The end of the file before it.
+    private let firstPageCount: UInt32
     /// The number of sealed pages that may wait in memory for the commit.
     @exclusivity(unchecked) package var unspilledPageLimit = 4096
     /// The memory that the open clusters of a table may take before the oldest are encoded, in bytes.
@@ -65,6 +67,7 @@ package final class WriteTransaction {
         self.group = group
         isJoined = group.memberCount > 0
         self.isSealer = isSealer
+        firstPageCount = state.space.pageCount
         version = isSealer ? state.version : state.version + 1
         changed = TransactionChanges(catalog: state.catalog, in: group)
     }
@@ -239,6 +242,10 @@ package final class WriteTransaction {
         try checkCommit()
         try file.checkWriting(in: group)
         if let damage = group.damage { throw damage }
+        joinGroup()
+    }
+
+    private func joinGroup() {
         absorb()
         countCommit()
         noteRecord()
@@ -248,6 +255,85 @@ package final class WriteTransaction {
         state.catalog = catalog.root
         end()
         checkInvariantsIfAsked()
+    }
+
+    /// Whether its record may make it durable, and its pages be made later.
+    package var mayOwePages: Bool {
+        guard let record, refusal == nil, group.damage == nil else { return false }
+        return file.mayOwePages(record.content.count, in: group, state.space)
+    }
+
+    /// Makes the record durable, which acknowledges it, and ends the transaction as ``join()`` does: the pages are made later, with those of
+    /// others, by whoever seals the group.
+    ///
+    /// - Returns: Whether it is durable; false where the log has been deleted, and the group has to be sealed and published for that.
+    /// - Throws: What stands in the way of a commit, or the failure of the log, behind which writing has stopped.
+    package func acknowledge() throws(StorageError) -> Bool {
+        precondition(isOpen, "The write transaction is over: begin another one")
+        guard let record else { preconditionFailure("What has no record is kept as pages") }
+        try checkCommit()
+        try file.checkWriting(in: group)
+        if let damage = group.damage { throw damage }
+        let isDurable = try file.acknowledge(nextEntry(for: record), of: group.number)
+        // Behind this nothing can fail: it is there after a kill.
+        joinGroup()
+        if isDurable { noteOwed(record) }
+        return isDurable
+    }
+
+    /// Whether it may end by ``joinOwing()``; blocks no thread.
+    package var mayJoinOwing: Bool {
+        guard let record, refusal == nil, group.damage == nil else { return false }
+        let byteCount = record.content.count
+        guard file.mayJoinOwing(byteCount, group) else { return false }
+        // Where it is not long enough for them, the pages of all are made, and this one is to fail alone where there is no space.
+        return !file.hasAcknowledged(group)
+            || file.isLongEnough(for: file.neededPageCount(forPagesOf: group, and: byteCount, state.space))
+    }
+
+    /// Whether it is sealed with commits that were acknowledged by their records, or are about to be.
+    package var isBesideOwing: Bool { isJoined && !isSealer && group.owedCount > 0 }
+
+    /// Secures the space of such a transaction, before anything of it is sealed or left to its group: where there is none, it can be rolled
+    /// back alone.
+    ///
+    /// - Parameter openByteCount: The memory of what is not in pages yet.
+    /// - Throws: What stands in the way of a commit, or the failure to make the file longer.
+    package func secureSpace(for openByteCount: Int) throws(StorageError) {
+        // In a forked child the file is the parent's.
+        try file.checkWriting(in: group)
+        try file.secure(file.neededPageCount(forPagesOf: group, and: openByteCount, state.space))
+    }
+
+    /// Ends the transaction as ``join()`` does, and leaves its record to be made durable (``StorageFile/acknowledge(_:of:)``), which
+    /// acknowledges it: its pages are made later.
+    ///
+    /// - Throws: What ``join()`` throws.
+    package func joinOwing() throws(StorageError) -> OwingRecord {
+        precondition(isOpen, "The write transaction is over: begin another one")
+        guard let record else { preconditionFailure("What has no record is kept as pages") }
+        let owing = OwingRecord(
+            entry: nextEntry(for: record),
+            neededPageCount: file.neededPageCount(forPagesOf: group, and: record.content.count, state.space)
+        )
+        try join()
+        noteOwed(record)
+        return owing
+    }
+
+    /// What a record says in the log that this transaction, which has not ended, leaves.
+    private func nextEntry(for record: Record) -> CommitLog.Entry {
+        CommitLog.Entry(
+            kind: record.kind,
+            position: state.numbers.position + (changes.isEmpty ? 0 : 1),
+            version: version,
+            content: record.content
+        )
+    }
+
+    private func noteOwed(_ record: Record) {
+        group.owedCount += 1
+        group.owedByteCount += record.content.count
     }
 
     /// Leaves its record to the group, which is kept as pages when one of its members has none.
@@ -300,6 +386,7 @@ package final class WriteTransaction {
             }
             if group.damage == nil {
                 group.drop(changed, in: reservation)
+                giveEndBack()
                 return end()
             }
             // What earlier members wrote cannot be had back: they fail with the group.
@@ -360,6 +447,17 @@ package final class WriteTransaction {
     private func end() {
         isOpen = false
         if !file.endMember(of: group, in: state) { discardGroup() }
+    }
+
+    /// Gives back the end of the file that nothing of the group needs which the transaction, when it is rolled back, has not taken: otherwise
+    /// the commit of the others would be as long.
+    private func giveEndBack() {
+        guard state.space.pageCount > firstPageCount else { return }
+        let end = max(firstPageCount, group.endOfKept)
+        if end == state.space.pageCount { return }
+        group.forget(behind: end)
+        state.space.endChunk()
+        state.space.resetEnd(to: end)
     }
 
     private func giveSpareBack() {

@@ -49,9 +49,15 @@ final class WriterGroup {
     @exclusivity(unchecked) private(set) var damage: StorageError?
     /// Whether a member is open; guarded by the writer's lock of the file.
     var isInMember = false
+    /// Whether the group is being forgotten with members that had committed; guarded by the same lock.
+    var isGivenUp = false
 
     /// The records of the members so far; nil when one has none.
     var entries: [CommitLog.Entry]? = []
+    /// So many of the first members are made durable by their records, or have been, and so many bytes these have: the group has only to be
+    /// sealed for them.
+    @exclusivity(unchecked) var owedCount = 0
+    @exclusivity(unchecked) var owedByteCount = 0
     #if DEBUG
     /// For checks: so many of both were there when they were looked at last.
     @exclusivity(unchecked) private var checked = (retired: 0, sealed: 0)
@@ -99,6 +105,25 @@ final class WriterGroup {
             reservation.dropBuffers(page: Int(extent.page), pageCount: Int(extent.pageCount))
             for page in extent.page..<extent.end { unspilled.remove(page) }
         }
+    }
+
+    /// The end of the last run that was taken and is kept.
+    var endOfKept: PageNumber { keptExtents().last?.end ?? 0 }
+
+    /// Forgets pages from one on, none of which is kept: they are behind the end of the file again.
+    func forget(behind end: PageNumber) {
+        func head(_ extent: Extent) -> Extent? {
+            if extent.end <= end { return extent }
+            return extent.page < end ? Extent(page: extent.page, pageCount: end - extent.page) : nil
+        }
+        taken = taken.compactMap(head)
+        // They are sorted in anew.
+        (sortedTaken, sortedCount, sortedPageCount) = (ExtentSet(), 0, 0)
+        let unused = spare.extents.compactMap(head)
+        spare = SparePages()
+        for extent in unused { spare.insert(extent) }
+        // Of runs that were given up again.
+        sealed.removeAll { $0.page >= end }
     }
 
     private func endSettling(in reservation: Reservation) {

@@ -1,3 +1,4 @@
+import Foundation
 import RealmStorage
 
 @testable import ActorRealm
@@ -7,6 +8,8 @@ extension Realm.Configuration {
     ///
     /// Without a `patience` nothing is done behind the last commit: in a test that counts steps, or looks at what is there, it would come
     /// at some moment.
+    ///
+    /// With `PAGES_ON_DEMAND` in the environment commits may be left without pages.
     mutating func keepLog(
         behind pageCommitCount: Int = 0,
         ringByteCount: Int? = nil,
@@ -22,6 +25,7 @@ extension Realm.Configuration {
             } else {
                 log.clock = nil
             }
+            if ProcessInfo.processInfo.environment["PAGES_ON_DEMAND"] != nil { log.pagesOnDemand = true }
             let run = log.runBeside
             log.runBeside = { work, body in
                 if work == .space { body() } else { run(work, body) }

@@ -62,7 +62,7 @@ struct FileInvariantTests {
         #expect(told(lost: 1) { _ in } == "Version \(one) waits, and its group 1 is lost or was never begun")
         #expect(told { $0.groupCount = 1 } == "Version \(two) waits, and its group 2 is lost or was never begun")
         #expect(told { $0.prepared.swapAt(0, 1) } == "Version \(one) waits behind version \(two)")
-        #expect(told { $0.givenUp = (9, file.lostBase) } == "Group 9 was given up and never begun")
+        #expect(told { $0.givenUp = [(9, file.lostBase)] } == "Group 9 was given up and never begun")
         let memory = UnsafeMutableRawPointer.allocate(byteCount: 8, alignment: 8)
         defer { memory.deallocate() }
         #expect(told { $0.withdrawnBuffers = [memory, memory] } == "Memory of a run waits twice to be used again")

@@ -11,7 +11,7 @@ struct DeletedLogTests {
     let folder = TemporaryDirectory()
 
     /// Deletes the log right before a flush of it, when it is asked to.
-    private final class DeletingDevice: ForwardingDevice {
+    final class DeletingDevice: ForwardingDevice {
         let base: any StorageDevice
         let isArmed: Mutex<Bool>
 
@@ -26,9 +26,14 @@ struct DeletedLogTests {
         }
     }
 
-    private final class DeletingDirectory: LogDirectory {
+    final class DeletingDirectory: LogDirectory {
         let base: LogFile
-        let made = Mutex<[DeletingDevice]>([])
+        private let made = Mutex<[DeletingDevice]>([])
+
+        /// Has the log be deleted before its next flush.
+        func arm() {
+            for device in made.withLock({ $0 }) { device.isArmed.withLock { $0 = true } }
+        }
 
         init(_ base: LogFile) { self.base = base }
 
@@ -74,7 +79,7 @@ struct DeletedLogTests {
         try file.lockForWriting()
         try commit(file, 1, creates: true)
         try commit(file, 2)
-        for device in directory.made.withLock({ $0 }) { device.isArmed.withLock { $0 = true } }
+        directory.arm()
         #expect(throws: StorageError.self) { try commit(file, 3) }
         #expect(file.hasStopped)
         #expect(try LoggedFile.values(of: file).values.prefix(4) == [0, 1, 2, 0])

@@ -1,0 +1,180 @@
+import Logging
+import RealmModel
+import RealmStorage
+
+/// What a realm has acknowledged by records, and whose pages are made later.
+extension RealmCore {
+    /// A transaction that has joined its group, and is durable once its record is.
+    struct RecordedCommit {
+        let turn: WriteScheduler.Ticket
+        let group: UInt64
+        let record: OwingRecord
+    }
+
+    /// Whether nobody but this realm would ask for pages that its next commit leaves to be made.
+    private var mayBeOwing: Bool {
+        // A forked child gets its error where the transaction is sealed.
+        coordinator.file.isOfThisProcess && !signals.isFollowed && coordinator.isUsedByOneRealm
+    }
+
+    /// Whether a transaction may build on what owes its pages: until it ends, another realm that has acknowledged that waits for them.
+    var mayStandOnOwing: Bool {
+        // A forked child gets its error where the transaction is sealed.
+        !coordinator.leavesPages || !coordinator.file.isOfThisProcess || !coordinator.writes.owesPages || mayBeOwing
+    }
+
+    /// Ends the transaction as ``prepareCommit()`` does, or, where the realm is alone with its file, by its record: the commit is durable
+    /// then, and its pages are made when somebody asks for them.
+    ///
+    /// - Returns: What is to be published, and the turn to be ended with it; nil where the commit is done.
+    func prepareOrAcknowledge() throws -> (PreparedCommit, WriteScheduler.Ticket)? {
+        guard coordinator.leavesPages, let turn = ticket, mayBeOwing, coordinator.writes.mayOwePages(turn) else {
+            return try prepareCommit()
+        }
+        exclusiveTask = 0
+        do {
+            try model.resume()
+            try throwWriteFailure()
+            try model.keepRecord(coordinator.recordHeading)
+            guard model.mayOwePages else { return (try sealCommit(), turn) }
+            let (group, isDurable) = try model.acknowledge()
+            ticket = nil
+            owedPages = coordinator.writes.acknowledge(group, ending: turn)
+            hideIfBehind()
+            if !isDurable {
+                try catchUp()
+            } else if unseen != nil || !coordinator.isUsedByOneRealm {
+                // Whoever has come meanwhile may have found the version before. What this has written is there whatever becomes of its pages.
+                catchUpOrReport()
+            }
+            return nil
+        } catch {
+            cancelTransaction()
+            throw Realm.Error.wrap(error, path: coordinator.path)
+        }
+    }
+
+    /// Has the next access of the realm move behind what it has acknowledged without pages.
+    func hideIfBehind() {
+        if owedPages != nil { place.pointee = .nowhere }
+    }
+
+    /// Has the pages made of what the realm has acknowledged without, and moves there.
+    ///
+    /// - Throws: Why they cannot be made: writing has stopped then, and the log has what was acknowledged.
+    func catchUp() throws(Realm.Error) {
+        // In a forked child nobody makes them.
+        guard let pages = owedPages, !model.isInTransaction, coordinator.file.isOfThisProcess else { return }
+        owedPages = nil
+        coordinator.writes.makePages()
+        var result = pages.waitOnPool()
+        if case .failure = result, let stopped = coordinator.file.reasonOfStop { result = .failure(stopped) }
+        try moved(behind: result, asWriter: true)
+    }
+
+    /// The same where nothing can be thrown: the realm stays at the version before.
+    func catchUpOrReport() {
+        do {
+            try catchUp()
+        } catch {
+            reportMissing(error)
+        }
+    }
+
+    private func reportMissing(_ error: any Error) {
+        report(error, "The pages of commits that were acknowledged cannot be made; the log of the realm has them.")
+    }
+
+    /// In a block that stands on what the realm has acknowledged without pages: that version, which is read outside the block; nil elsewhere.
+    ///
+    /// - Throws: `StorageError`, also where there is no memory for it.
+    func acknowledgedSnapshot() throws(StorageError) -> Snapshot? {
+        guard owedPages != nil, model.isInTransaction else { return nil }
+        let snapshot = try coordinator.file.beginRead(from: origin)
+        if snapshot.isInMemory || !coordinator.file.isOwingPages { return snapshot }
+        throw StorageError(
+            .limit,
+            "What the block of this write stands on has no pages yet, and there is no memory for it: freeze before the write, or "
+                + "behind it.",
+            path: coordinator.path
+        )
+    }
+
+    // MARK: Commits whose flush is awaited without blocking
+
+    /// Ends the transaction as ``joinCommit()`` does, where the realm is alone with its file: the commit is durable once its record is, and
+    /// its pages are made when somebody asks for them.
+    ///
+    /// - Returns: What is to be flushed; nil where the transaction is open still, and to be ended in another way.
+    func joinOwing() throws -> RecordedCommit? {
+        guard coordinator.leavesPages, let turn = ticket, mayBeOwing, coordinator.writes.mayLeaveRecord(turn) else {
+            return nil
+        }
+        do {
+            try model.resume()
+            try throwWriteFailure()
+            try model.keepRecord(coordinator.recordHeading)
+            guard model.mayJoinOwing else { return nil }
+            exclusiveTask = 0
+            let (group, record) = try model.joinOwing()
+            ticket = nil
+            hideIfBehind()
+            return RecordedCommit(turn: turn, group: group, record: record)
+        } catch {
+            cancelTransaction()
+            throw Realm.Error.wrap(error, path: coordinator.path)
+        }
+    }
+
+    /// Has the next access of the realm move behind the making of pages; at once where they are made.
+    ///
+    /// - Returns: Whether they are to be made yet.
+    @discardableResult
+    func owe(_ pages: BaseFlush) -> Bool {
+        let core = coreInUse
+        let made = pages.result
+        if case .success? = made {
+            if core.lifecycle == .open { core.show(made) }
+            return false
+        }
+        if core.lifecycle == .open {
+            // An earlier commit may come back behind a later one.
+            core.owedPages = core.owedPages?.followed(by: pages) ?? pages
+            core.hideIfBehind()
+        }
+        return true
+    }
+
+    /// Takes a commit that was acknowledged without pages.
+    ///
+    /// - Returns: Whether these have to be made before its writer goes on: somebody has come meanwhile, who may have found the version
+    ///   before; a transaction is open, in which the realm could not move; or it was invalidated, and has no next access.
+    func acknowledged(owing pages: BaseFlush) -> Bool {
+        coordinator.space.warnOfStalledReader(logger)
+        guard owe(pages) else { return false }
+        let core = coreInUse
+        return core.lifecycle != .open || core.hasTransaction || core.unseen != nil || !core.mayBeOwing
+    }
+
+    /// Moves behind the making of pages, how ever it ended: what they are of is durable.
+    func show(_ result: WriteScheduler.CommitResult?) {
+        guard let result else { return }
+        do {
+            try moved(behind: result, asWriter: true)
+        } catch {
+            reportMissing(error)
+        }
+    }
+
+    /// Takes the end of a commit that ``joinOwing()`` has left; suspends while pages have to be made.
+    func complete(
+        _ result: WriteScheduler.CommitResult,
+        owing pages: BaseFlush,
+        _ isolation: isolated (any Actor)?
+    ) async throws {
+        guard case .success(nil) = result else { return try complete(result) }
+        guard acknowledged(owing: pages) else { return }
+        coordinator.writes.requestPages()
+        show(await pages.value(isolation: isolation))
+    }
+}

@@ -1,0 +1,55 @@
+import Synchronization
+
+/// The records of commits that were acknowledged without pages, for whoever asks while an open transaction keeps their pages from being made.
+final class OwedRecords: Sendable {
+    private struct State {
+        /// Oldest first; the writer's group has the same bytes.
+        var records: [CommitRecord] = []
+        /// What they made last, as long as somebody reads it.
+        var replayed: WeakReference<ReplayedVersion>?
+    }
+
+    private let state = Mutex(State())
+    /// The last version that was made in memory; 0 before the first.
+    ///
+    /// From there back a version may be read that the log of changes does not tell from those around it.
+    let lastReplayed = Atomic<UInt64>(0)
+
+    /// Notes one that is durable.
+    func append(_ entry: CommitLog.Entry) {
+        let record = CommitRecord(
+            kind: entry.kind,
+            isLastOfVersion: true,
+            position: entry.position,
+            version: entry.version,
+            content: entry.content
+        )
+        state.withLock { $0.records.append(record) }
+    }
+
+    /// Their pages are made.
+    func removeAll() {
+        let before = state.withLock { state in
+            defer { state = State() }
+            return state.records
+        }
+        withExtendedLifetime(before) {}
+    }
+
+    /// The version that the records make on top of the published one.
+    ///
+    /// - Parameters:
+    ///   - base: The published version.
+    ///   - log: How they are applied.
+    /// - Returns: The version; nil where the records are not those behind that version, because it was published meanwhile.
+    /// - Throws: Why it cannot be made.
+    func replayed(over base: Snapshot, _ log: LogOptions) throws(StorageError) -> ReplayedVersion? {
+        let (records, known) = state.withLock { ($0.records, $0.replayed?.object) }
+        guard let last = records.last, records.first?.version == base.version + 1 else { return nil }
+        if let known, known.header.version == last.version { return known }
+        lastReplayed.max(last.version, ordering: .sequentiallyConsistent)
+        let made = try ReplayedVersion(records, over: base, log)
+        state.withLock { $0.replayed = WeakReference(made) }
+        return made
+    }
+}

@@ -1,0 +1,247 @@
+import Synchronization
+
+/// Commits that are acknowledged by their records, and whose pages are made later: the file owes them.
+///
+/// Such commits are the members of one group that is not sealed. Sealing and publishing it makes the pages of all of them. It is there only
+/// while this process has the write lock and is alone with the file, and nothing else is on its way to the disk. Every reader of the newest
+/// version has the pages made first, in ``beginRead(from:asWriter:asking:)``.
+extension StorageFile {
+    /// Whether commits may be left without pages at all.
+    package var leavesPages: Bool { options.log?.pagesOnDemand == true && keepsLog }
+
+    /// Whether commits were acknowledged whose pages are not made yet.
+    package var isOwingPages: Bool { owesPages.load(ordering: .sequentiallyConsistent) }
+
+    /// What a reader of the newest version asks for where pages are owed.
+    package enum PageDemand: Sendable {
+        /// All that was acknowledged: pages are made first, or, beside an open transaction, the version is made in memory.
+        case acknowledged
+        /// A version of the file: pages are made first, and beside an open transaction the version before is the newest.
+        case inFile
+        /// Nothing: the version that is published.
+        case published
+    }
+
+    /// Has pages be made for whoever looks for the newest version.
+    ///
+    /// - Returns: The newest version in memory, where an open transaction keeps its pages from being made.
+    /// - Throws: Why they cannot be made.
+    package func makeOwedPages(from origin: ReaderOrigin? = nil) throws(StorageError) -> Snapshot? {
+        try makeOwedPages(for: .acknowledged).map { Snapshot(of: $0, origin: origin) }
+    }
+
+    /// The same for a reader that may ask for less.
+    ///
+    /// Where the version cannot be made in memory, it waits for the end of the transaction, unless that is the caller's own.
+    func makeOwedPages(for demand: PageDemand) throws(StorageError) -> ReplayedVersion? {
+        if demand == .published { return nil }
+        guard owesPages.load(ordering: .sequentiallyConsistent) else { return nil }
+        var replayed: ReplayedVersion?
+        pageMaker.make {
+            if demand == .acknowledged { replayed = replayOwedRecords() }
+            return demand == .inFile || replayed != nil
+        }
+        if let replayed { return replayed }
+        guard owesPages.load(ordering: .sequentiallyConsistent), let stopped = state.withLock({ $0.stopped }) else {
+            return nil
+        }
+        throw stopped
+    }
+
+    /// Makes the newest acknowledged version in memory; nil where it cannot be made, or has pages by now.
+    private func replayOwedRecords() -> ReplayedVersion? {
+        guard let log = options.log, let base = try? beginRead(asking: .published) else { return nil }
+        return try? owed.replayed(over: base, log)
+    }
+
+    /// Whether anybody of another process reads the file, or may do so in a moment.
+    package var hasOtherReaders: Bool {
+        guard let lock else { return true }
+        // What this process has said of its log is there before it looks, and an opening says that it is there before it looks at the log:
+        // one of them sees the other.
+        atomicMemoryFence(ordering: .sequentiallyConsistent)
+        return lock.hasOtherProcesses || lock.hasOutsiders
+    }
+
+    /// Whether a record may make the next member of a group durable, without pages.
+    func mayOwePages(_ byteCount: Int, in group: WriterGroup, _ space: SpaceMap) -> Bool {
+        guard mayJoinOwing(byteCount, group) else { return false }
+        let needed = neededPageCount(forPagesOf: group, and: byteCount, space)
+        return logTurn.withLock { _ in mayAppend(CollectionOfOne(byteCount), needed) }
+    }
+
+    /// The same as far as the group alone can tell.
+    func mayJoinOwing(_ byteCount: Int, _ group: WriterGroup) -> Bool {
+        // In a forked child the locks, and what would be made longer, are the parent's.
+        guard isOfThisProcess, let log = options.log, let entries = group.entries, !group.hasSpilled,
+            // What was left by others is on its way to a flush of its own.
+            entries.count == group.owedCount, group.memberCount == group.owedCount
+        else { return false }
+        return byteCount <= log.contentByteLimit && group.owedCount < log.owedCommitLimit
+            && group.owedByteCount + byteCount <= log.owedByteLimit
+    }
+
+    /// Whether records may be appended whose commits are left without pages; for whoever has the log's turn.
+    private func mayAppend(_ byteCounts: some Sequence<Int>, _ neededPageCount: Int) -> Bool {
+        // Nothing is being published: the log ends behind the version that is.
+        guard let openLog, let lock, lock.logState == .open, writer.withLock({ $0.prepared.isEmpty }),
+            state.withLock({ $0.stopped == nil && !$0.published.isFormer }), isCheckpointFarOff(openLog)
+        else { return false }
+        return openLog.hasRoom(forContents: byteCounts) && hasPages(neededPageCount)
+    }
+
+    /// Whether no checkpoint is due, which is made of a version with pages; for whoever has the log's turn.
+    ///
+    /// While one is being made, a log that is half full is no reason for another one.
+    private func isCheckpointFarOff(_ openLog: CommitLog) -> Bool {
+        let half = openLog.header.ringByteCount / 2
+        if openLog.usedByteCount <= half { return true }
+        releaseBehindCheckpoint()
+        let isBeingMade = checkpoint.withLock { $0.next != nil }
+        return openLog.usedByteCount <= (isBeingMade ? half + half / 2 : half)
+    }
+
+    /// So many pages the file needs for those of a group and of one more record.
+    ///
+    /// How many pages a record changes is not known: a small one changes a few, most of which others change, too.
+    func neededPageCount(forPagesOf group: WriterGroup, and byteCount: Int, _ space: SpaceMap) -> Int {
+        let bytes = group.owedByteCount + byteCount
+        let changed = 16 + 3 * (group.owedCount + 1) + 2 * bytes / pageByteCount
+        return Int(space.pageCount) + changed - space.freePageCount
+    }
+
+    /// Whether the file is so long; makes it longer before the first commit that is left without pages.
+    ///
+    /// Where it is not, the commit has its pages at once, and fails where they find no space.
+    private func hasPages(_ count: Int) -> Bool {
+        if count > reservation.pageCapacity { return false }
+        if isSecured(count) { return true }
+        if owesPages.load(ordering: .relaxed) { return false }
+        do throws(StorageError) {
+            try growAhead()
+        } catch {
+            // It is told by a commit that needs it.
+            return false
+        }
+        return isSecured(count)
+    }
+
+    /// Whether the file has so many pages, which are not cut off from then on while pages are owed.
+    private func isSecured(_ count: Int) -> Bool {
+        growth.withLock { growth in
+            // What a transaction has written ahead of its commit is neither flushed nor without holes.
+            guard growth.spilledVersion <= state.withLock({ $0.published.version }), isLongEnough(for: count) else {
+                return false
+            }
+            let before = owesPages.load(ordering: .relaxed) ? growth.securedByteCount : 0
+            growth.securedByteCount = max(before, count * pageByteCount)
+            return true
+        }
+    }
+
+    /// Whether the file is so long, as far as that is known.
+    func isLongEnough(for count: Int) -> Bool { byteCount / pageByteCount >= count }
+
+    /// Makes the file longer ahead of need.
+    ///
+    /// - Parameter needed: So many bytes it is to have at least.
+    /// - Throws: The failure; where it is one of the flush, writing has stopped.
+    private func growAhead(to needed: Int = 0) throws(StorageError) {
+        let result = growth.withLock { (_) -> Result<Void, StorageError> in
+            var step = PublishingPlan.Step.writing
+            do throws(StorageError) {
+                let byteCount = try data.currentByteCount()
+                _ = try grow(from: byteCount, for: max(needed, byteCount), flushing: true, &step)
+                return .success(())
+            } catch {
+                // Pages of versions before wait for the same flush.
+                if step == .flushingLength { stopWriting(after: error) }
+                return .failure(error)
+            }
+        }
+        try result.get()
+    }
+
+    /// Makes the file long enough for a commit that is to be sealed and published with others which were acknowledged, before any of that:
+    /// it then fails alone where there is no space.
+    ///
+    /// - Parameter count: So many pages the file needs for all of them.
+    /// - Throws: The failure.
+    func secure(_ count: Int) throws(StorageError) {
+        if isLongEnough(for: count) { return }
+        // What lies behind the last page that there can be is refused where it is taken.
+        try growAhead(to: min(count, reservation.pageCapacity) * pageByteCount)
+    }
+
+    /// Makes the record of an open transaction durable, and says so to other processes, before anybody is told.
+    ///
+    /// - Returns: Whether it is; false where the log has lost its name, and whoever publishes goes on without it.
+    /// - Throws: The failure; then writing has stopped.
+    func acknowledge(_ entry: CommitLog.Entry, of group: UInt64) throws(StorageError) -> Bool {
+        try logTurn.withLock { (_) throws(StorageError) in try makeDurable([entry], of: group) }
+    }
+
+    /// Does the same for the records of commits that have joined a group, with one flush, beside whoever writes.
+    ///
+    /// Blocks in the device. One call at a time, and none beside ``publish(_:pinning:)``; what joined earlier is acknowledged before.
+    ///
+    /// - Parameters:
+    ///   - records: The records, oldest first; at least one.
+    ///   - group: The number of their group.
+    /// - Returns: Whether they are durable; false where the group has to be sealed and published for that.
+    /// - Throws: The failure, behind which writing has stopped, and the group is lost; or why it was lost before.
+    package func acknowledge(_ records: [OwingRecord], of group: UInt64) throws(StorageError) -> Bool {
+        try logTurn.withLock { (_) throws(StorageError) in
+            if writer.withLock({ $0.hasLost(group) }) { throw lossOfGroup(group) }
+            guard let last = records.last,
+                mayAppend(records.lazy.map(\.entry.content.count), last.neededPageCount)
+            else { return false }
+            do throws(StorageError) {
+                return try makeDurable(records.map(\.entry), of: group)
+            } catch {
+                loseCommits(error)
+                throw error
+            }
+        }
+    }
+
+    /// Whether some of the commits that are to be published were acknowledged before.
+    func hasAcknowledged(_ commits: [PreparedCommit]) -> Bool {
+        guard let first = commits.first else { return false }
+        return first.firstVersion <= acknowledgedVersion.load(ordering: .relaxed)
+    }
+
+    /// Whether members of a group were acknowledged that is not sealed.
+    func hasAcknowledged(_ group: WriterGroup) -> Bool {
+        acknowledgedVersion.load(ordering: .relaxed) >= group.firstVersion
+    }
+
+    private func makeDurable(_ entries: [CommitLog.Entry], of group: UInt64) throws(StorageError) -> Bool {
+        guard let openLog, let lock, let last = entries.last else { return false }
+        let before = openLog.durable
+        do throws(StorageError) {
+            try openLog.append(entries)
+            try openLog.flush()
+            // Before anybody is told: without the realm file nobody finds the log.
+            _ = try data.currentByteCount()
+            // Whoever gives the group up stops writing from then on.
+            let isGivenUp = writer.withLock { box in
+                if box.hasLost(group) { return true }
+                acknowledgedVersion.store(last.version, ordering: .relaxed)
+                return false
+            }
+            if isGivenUp { throw lossOfGroup(group) }
+        } catch {
+            if hasLostLog, isInPlace { return false }
+            // It may stand in the log, whole, and is not there.
+            lock.refuse(before, of: openLog.header.log)
+            stopWriting(after: error)
+            throw error
+        }
+        // Whoever finds that pages are owed finds what they are made of.
+        for entry in entries { owed.append(entry) }
+        owesPages.store(true, ordering: .sequentiallyConsistent)
+        lock.note(durable: openLog.durable, of: openLog.header.log)
+        return true
+    }
+}

@@ -1,0 +1,203 @@
+import Foundation
+import RealmStorage
+import RealmTestSupport
+import Synchronization
+import Testing
+
+@testable import ActorRealm
+
+/// What happens while records are being flushed, or behind that before their writers go on.
+extension OwingAsyncWritesTests {
+    @Test("A transaction that stands open while a commit comes back does not hide that from its writer")
+    func besideOpenTransaction() async throws {
+        let hook = Hook()
+        try await withOwing(hooked(hook)) { place, _ in
+            _ = await place.names()
+            let (task, mayGo) = try await beginInFlush("d", place, hook)
+            #expect(try await place.namesBesideOpen(task, mayGo) == ["a", "b", "c", "d"])
+            #expect(await place.names() == ["a", "b", "c", "d", "open", "still open"])
+        }
+    }
+
+    @Test("An asynchronous write does not return before somebody who has come meanwhile finds it")
+    func comesMeanwhile() async throws {
+        try await withOwing { place, coordinator in
+            let hold = Hold(coordinator)
+            let task = await place.begin(["d"])[0]
+            try await waitForWriters(2, coordinator)
+            let member = OwedPagesOfRealmTests.Bystander(origin: nil)
+            coordinator.observations.register(member)
+            let version = coordinator.file.newestVersion
+            hold.end()
+            try await task.value
+            #expect(coordinator.file.newestVersion > version)
+            #expect(!coordinator.writes.owesPages)
+            try await place.add("e")
+            #expect(!coordinator.writes.owesPages)
+            coordinator.observations.unregister(member)
+            #expect(await place.names() == ["a", "b", "c", "d", "e"])
+        }
+    }
+
+    @Test("Whoever asks while records are being flushed waits for no block that may begin meanwhile")
+    func askedInFlush() async throws {
+        let hook = Hook()
+        try await withOwing(hooked(hook)) { place, coordinator in
+            let published = coordinator.file.newestVersion
+            let (task, mayGo) = try await beginInFlush("d", place, hook)
+            let found = Mutex<UInt64>(0)
+            let group = DispatchGroup()
+            DispatchQueue(label: "asks")
+                .async(group: group) {
+                    let version = (try? coordinator.file.beginRead())?.version ?? 1
+                    found.withLock { $0 = version }
+                }
+            let deadline = ContinuousClock.now + .seconds(60)
+            while found.withLock({ $0 == 0 }), ContinuousClock.now < deadline {
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            // "b" and "c", in memory.
+            #expect(found.withLock { $0 } == published + 2)
+            mayGo.signal()
+            try await task.value
+            await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+                group.notify(queue: .global()) { continuation.resume() }
+            }
+            #expect(await place.names() == ["a", "b", "c", "d"])
+        }
+    }
+
+    @Test("No block stands on commits without pages while somebody else follows the file")
+    func joinsAlone() async throws {
+        try await withOwing { place, coordinator in
+            #expect(try await place.joins(coordinator))
+            for name in ["d", "e"] { try await place.add(name) }
+            try #require(coordinator.writes.owesPages)
+            let member = OwedPagesOfRealmTests.Bystander(origin: nil)
+            coordinator.observations.register(member)
+            #expect(try await !place.joins(coordinator))
+            coordinator.observations.unregister(member)
+            #expect(await place.names() == ["a", "b", "c", "d", "e"])
+        }
+    }
+
+    /// A realm file that is written to, and cut off, when a test says so.
+    private final class StepDevice: ForwardingDevice {
+        final class Control: Sendable {
+            let onWrite = Hook()
+            let onCut = Hook()
+            let isFull = Atomic(false)
+        }
+
+        let base: any StorageDevice
+        let control: Control
+
+        init(_ base: any StorageDevice, _ control: Control) {
+            self.base = base
+            self.control = control
+        }
+
+        func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
+            control.onWrite.call()
+            if control.isFull.load(ordering: .sequentiallyConsistent) {
+                throw StorageError(.full, "as a test has it", path: path)
+            }
+            try base.write(pieces, at: offset)
+        }
+
+        func setByteCount(_ byteCount: Int) throws(StorageError) {
+            control.onCut.call()
+            try base.setByteCount(byteCount)
+        }
+    }
+
+    @Test("What is recorded before the followers of a commit that failed are told owes its pages like everything else")
+    func behindLostGroup() async throws {
+        let control = StepDevice.Control()
+        var configuration = configuration()
+        configuration.makeDevice = { StepDevice($0, control) }
+        let place = Place()
+        let coordinator = try await place.open(configuration)
+        for name in ["a", "b", "c"] { try await place.add(name) }
+        try #require(coordinator.writes.owesPages)
+        // Then nothing is owed: the large commit fails alone.
+        #expect(await place.names() == ["a", "b", "c"])
+        let (mayFail, mayGo) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let (isWriting, writes) = AsyncStream<Void>.makeStream()
+        let (isCut, cuts) = AsyncStream<Void>.makeStream()
+        control.onWrite.set {
+            control.isFull.store(true, ordering: .sequentiallyConsistent)
+            writes.finish()
+            mayFail.wait()
+        }
+        control.onCut.set {
+            control.isFull.store(false, ordering: .sequentiallyConsistent)
+            cuts.finish()
+            mayGo.wait()
+        }
+        let large = Task { try await place.addMany(30, of: 200_000) }
+        for await _ in isWriting {}
+        let second = await place.begin(["d"])[0]
+        try await waitForWriters(2, coordinator)
+        let known = coordinator.writes.state.withLock { $0.joined.last?.group }
+        let lost = try #require(known)
+        mayFail.signal()
+        for await _ in isCut {}
+        let third = await place.begin(["e"])[0]
+        let deadline = ContinuousClock.now + .seconds(1_800)
+        while coordinator.writes.state.withLock({ $0.joined.last?.group }) ?? 0 <= lost {
+            try #require(ContinuousClock.now < deadline)
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        mayGo.signal()
+        await #expect(throws: Realm.Error.self) { try await large.value }
+        await #expect(throws: Realm.Error.self) { try await second.value }
+        try await third.value
+        guard coordinator.writes.owesPages else {
+            Issue.record("Nobody makes the pages of what was acknowledged")
+            // Whoever looks for them, as a close does, would wait for ever.
+            _ = Unmanaged.passRetained(place)
+            return
+        }
+        #expect(try namesBehindKill() == ["a", "b", "c", "e"])
+        #expect(await place.names() == ["a", "b", "c", "e"])
+        #expect(!coordinator.writes.owesPages)
+        await place.close()
+    }
+
+    @Test("A transaction that was set aside is committed with a callback while the realm owes pages")
+    func commitBesideOwing() async throws {
+        let hook = Hook()
+        let control = StepDevice.Control()
+        var configuration = hooked(hook)
+        configuration.makeDevice = { StepDevice($0, control) }
+        try await withOwing(configuration) { place, _ in
+            _ = await place.names()
+            let (task, mayFlush) = try await beginInFlush("d", place, hook)
+            let mayWrite = DispatchSemaphore(value: 0)
+            // The pages are made behind the flush of the record.
+            control.onWrite.set { mayWrite.wait() }
+            #expect(try await place.namesBehindCommit(task, mayFlush, mayWrite) == ["a", "b", "c", "d", "open"])
+        }
+    }
+
+    @Test("A write whose realm was invalidated meanwhile does not return before somebody who has come finds it")
+    func invalidatedMeanwhile() async throws {
+        let configuration = configuration()
+        try await withOwing(configuration) { place, coordinator in
+            _ = await place.names()
+            let hold = Hold(coordinator)
+            let task = await place.begin(["d"])[0]
+            try await waitForWriters(2, coordinator)
+            await place.perform { $0.invalidate() }
+            let other = Place()
+            _ = try await other.open(configuration)
+            #expect(await other.names() == ["a", "b", "c"])
+            hold.end()
+            try await task.value
+            _ = await other.perform { $0.refresh() }
+            #expect(await other.names() == ["a", "b", "c", "d"])
+            await other.close()
+        }
+    }
+}

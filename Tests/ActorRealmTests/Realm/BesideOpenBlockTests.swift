@@ -70,7 +70,7 @@ struct BesideOpenBlockTests {
                 #expect(try coordinator.file.beginRead().isInMemory)
                 let isDone = DispatchSemaphore(value: 0)
                 // Not on the shared threads, which other tests may block for as long as they like.
-                Task.detached(executorPreference: Own()) {
+                Task.detached(executorPreference: TaskThread()) {
                     do { try await body(coordinator) } catch { Issue.record(error) }
                     isDone.signal()
                 }
@@ -83,9 +83,9 @@ struct BesideOpenBlockTests {
         coordinator.writes.waitForFlushes()
     }
 
-    /// Threads that nobody else uses.
-    private final class Own: TaskExecutor {
-        private let queue = DispatchQueue(label: "own")
+    /// Runs the jobs of a task that are no actor's, on a thread that nobody else uses.
+    private final class TaskThread: TaskExecutor {
+        private let queue = DispatchQueue(label: "task")
 
         func enqueue(_ job: consuming ExecutorJob) {
             let job = UnownedJob(job)
@@ -93,10 +93,22 @@ struct BesideOpenBlockTests {
         }
     }
 
+    /// Runs the jobs of an actor, on a thread that nobody else uses.
+    private final class ActorThread: SerialExecutor {
+        private let queue = DispatchQueue(label: "actor")
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+        }
+
+        func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+    }
+
     /// One that opens the file, and observes it.
     private actor Reader {
-        private let queue = DispatchSerialQueue(label: "reader")
-        nonisolated var unownedExecutor: UnownedSerialExecutor { queue.asUnownedSerialExecutor() }
+        private let executor = ActorThread()
+        nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
         private(set) var realm: Realm!
         private var frozen: Realm?

@@ -27,6 +27,8 @@ struct Storm {
         var configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: options.path))
         configuration.objectTypes = [Entry.self, Total.self]
         if !options.isFlushed { configuration.durability = .unflushed }
+        configuration.keepsLog = options.log != "no"
+        configuration.shortenLog(pageCommitCount: 1, ringByteCount: 64 * 4096, pagesOnDemand: options.log == "ondemand")
         return configuration
     }
 

@@ -149,10 +149,11 @@ extension Realm {
         var adjustLog: (@Sendable (inout LogOptions) -> Void)?
 
         /// Has the log be made early, and be short, so that short campaigns meet all that becomes of one.
-        package mutating func shortenLog(pageCommitCount: Int, ringByteCount: Int) {
+        package mutating func shortenLog(pageCommitCount: Int, ringByteCount: Int, pagesOnDemand: Bool = false) {
             adjustLog = { log in
                 log.pageCommitCount = pageCommitCount
                 log.ringByteCount = ringByteCount
+                log.pagesOnDemand = pagesOnDemand
             }
         }
 

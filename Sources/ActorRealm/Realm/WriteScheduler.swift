@@ -160,7 +160,7 @@ final class WriteScheduler: Sendable {
         self.report = report
         if file.leavesPages {
             let scheduler = WeakReference(self)
-            file.pageMaker.attach(while: { scheduler.object != nil }) { scheduler.object?.makePages(unless: $0) }
+            file.pageMaker.attach(while: { scheduler.object != nil }, { scheduler.object?.makePages(unless: $0) })
         }
     }
 

@@ -42,7 +42,9 @@ extension StorageFile {
     private func isBehindOtherLog(_ lock: LockFile) -> Bool {
         // As where that process looks for others.
         atomicMemoryFence(ordering: .sequentiallyConsistent)
-        guard checkpointVersion.load(ordering: .sequentiallyConsistent) == 0, lock.logState != .none else { return false }
+        guard checkpointVersion.load(ordering: .sequentiallyConsistent) == 0, lock.logState != .none else {
+            return false
+        }
         let past = lock.pastLog
         guard let image = lock.image?.header, past.durableOffset(of: image.mark.log) > image.mark.point.offset else {
             return false
@@ -124,7 +126,8 @@ extension StorageFile {
     /// - Returns: Whether that was so.
     func takeEndedLog(behind image: LockFile.LogImage, _ lock: LockFile) throws(StorageError) -> Bool {
         let newest = lock.newestVersion
-        guard newest > image.header.version, let found = try StorageFile.published(version: newest, reservation, path) else {
+        guard newest > image.header.version, let found = try StorageFile.published(version: newest, reservation, path)
+        else {
             return false
         }
         let byteCount = try data.currentByteCount()

@@ -13,7 +13,9 @@ struct OwedPagesOfRealmTests {
     private let clock = HandClock()
     private var path: String { file.directory.path("test.realm") }
 
-    private func configuration(_ adjust: @escaping @Sendable (inout LogOptions) -> Void = { _ in }) -> Realm.Configuration {
+    private func configuration(_ adjust: @escaping @Sendable (inout LogOptions) -> Void = { _ in })
+        -> Realm.Configuration
+    {
         var configuration = file.configuration
         configuration.keepLog()
         let before = configuration.adjustLog
@@ -68,7 +70,8 @@ struct OwedPagesOfRealmTests {
                 return realm.core.coordinator.writes.owesPages
             }
 
-            func go(_ configuration: Realm.Configuration) async throws -> (order: [String], owes: Bool, names: [String]) {
+            func go(_ configuration: Realm.Configuration) async throws -> (order: [String], owes: Bool, names: [String])
+            {
                 realm = try await Realm(configuration: configuration, actor: self)
                 defer { realm.close() }
                 for name in ["a", "b"] { try add(name) }
@@ -111,7 +114,10 @@ struct OwedPagesOfRealmTests {
         }
     }
 
-    @Test("A realm that ends in a block that stands on what has no pages holds nothing of it", arguments: [true, false])
+    @Test(
+        "A realm that ends in a block that stands on what has no pages holds nothing of it",
+        arguments: [true, false]
+    )
     func endsInBlock(isClosed: Bool) throws {
         try withNewRealm(configuration()) { realm in
             defer { realm.close() }
@@ -131,7 +137,9 @@ struct OwedPagesOfRealmTests {
     func ownThread() throws {
         try withOwing { realm in
             let writes = realm.core.coordinator.writes
-            let (isThere, mayGo, isDone) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let (isThere, mayGo, isDone) = (
+                DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+            )
             writes.ioThread.perform {
                 isThere.signal()
                 mayGo.wait()

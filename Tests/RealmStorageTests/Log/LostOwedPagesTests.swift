@@ -77,7 +77,9 @@ struct LostOwedPagesTests {
         #expect(!FileManager.default.fileExists(atPath: path + ".log"))
     }
 
-    @Test("Rule 33: a kill behind the deletion of the log leaves all that was acknowledged, or a file that misses its log")
+    @Test(
+        "Rule 33: a kill behind the deletion of the log leaves all that was acknowledged, or a file that misses its log"
+    )
     func deletedLog() throws {
         var (whole, missing) = (0, 0)
         for call in 0..<16 {
@@ -115,7 +117,10 @@ struct LostOwedPagesTests {
         #expect(missing > 2)
     }
 
-    @Test("Pages that cannot be made when the log was deleted stop writing, and nobody is told that the log has them", arguments: 0..<8)
+    @Test(
+        "Pages that cannot be made when the log was deleted stop writing, and nobody is told that the log has them",
+        arguments: 0..<8
+    )
     func failedBehindDeletion(call: Int) throws {
         let path = folder.path("a.realm")
         let recorder = LoggedFile.Recorder()
@@ -146,7 +151,9 @@ struct LostOwedPagesTests {
         }
     }
 
-    @Test("Rule 23: a log that is deleted within the flush of a commit takes nothing with it that was acknowledged before")
+    @Test(
+        "Rule 23: a log that is deleted within the flush of a commit takes nothing with it that was acknowledged before"
+    )
     func deletedWithin() throws {
         let path = folder.path("a.realm")
         var options = Owed.options()
@@ -189,7 +196,10 @@ struct LostOwedPagesTests {
         transaction.rollback()
     }
 
-    @Test("Nothing is acknowledged to a realm file that was deleted, with its log or without", arguments: [true, false])
+    @Test(
+        "Nothing is acknowledged to a realm file that was deleted, with its log or without",
+        arguments: [true, false]
+    )
     func deletedFile(withLog isLogDeleted: Bool) throws {
         let path = folder.path("a.realm")
         let file = try StorageFile.open(path: path, options: Owed.options())

@@ -92,7 +92,9 @@ struct OwedPagesTests {
         #expect(try LoggedFile.values(of: StorageFile.open(path: path)).values == Self.model(5, more: [9: 9]))
     }
 
-    @Test("A member that is rolled back leaves those before it; without a record, or where a commit is on its way, there is none")
+    @Test(
+        "A member that is rolled back leaves those before it; without a record, or where a commit is on its way, there is none"
+    )
     func members() throws {
         let path = folder.path("a.realm")
         let file = try StorageFile.open(path: path, options: Self.options())
@@ -155,7 +157,9 @@ struct OwedPagesTests {
             copy = try LoggedFile.copy(of: path, in: folder)
         }
         for path in [path, copy] {
-            #expect(try LoggedFile.values(of: StorageFile.open(path: path, options: Self.options())).values == Self.model(6))
+            #expect(
+                try LoggedFile.values(of: StorageFile.open(path: path, options: Self.options())).values == Self.model(6)
+            )
         }
     }
 
@@ -354,6 +358,7 @@ struct OwedPagesTests {
     ///   - path: The file.
     ///   - forReading: Whether for reading only, and without anything that could apply a log.
     /// - Returns: An instance of its own.
+    /// - Throws: `StorageError` where it cannot be opened.
     static func openBeside(_ path: String, forReading: Bool = false) throws -> StorageFile {
         var options = options()
         options.owedPagesWait = .zero

@@ -42,9 +42,10 @@ extension StorageFile {
             return demand == .inFile || replayed != nil
         }
         if let replayed { return replayed }
-        guard owesPages.load(ordering: .sequentiallyConsistent), let stopped = state.withLock({ $0.stopped }) else {
-            return nil
-        }
+        // Who reads the file itself gets what it has.
+        guard demand == .acknowledged, owesPages.load(ordering: .sequentiallyConsistent),
+            let stopped = state.withLock({ $0.stopped })
+        else { return nil }
         throw stopped
     }
 

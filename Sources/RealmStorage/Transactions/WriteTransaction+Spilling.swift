@@ -11,10 +11,11 @@ extension WriteTransaction {
 
     /// Writes what is sealed when much of it waits.
     ///
-    /// Pointers into sealed pages of this transaction are stale afterwards.
+    /// Pointers into sealed pages of this transaction are stale afterwards. Within ``settle(_:)`` nothing is written: a device without space would
+    /// take with it what earlier members left.
     @inline(__always)
     package func spillIfNeeded() throws(StorageError) {
-        if _slowPath(group.unspilled.pageCount > unspilledPageLimit) { try spill() }
+        if _slowPath(group.unspilled.pageCount > unspilledPageLimit), !isSettling { try spill() }
     }
 
     /// Writes what is sealed.

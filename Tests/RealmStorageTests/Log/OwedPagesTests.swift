@@ -152,6 +152,8 @@ struct OwedPagesTests {
                 #expect(refusal?.code == .writingStopped)
                 #expect(refusal?.message.contains("acknowledged") == true)
                 #expect(throws: StorageError.self) { try file.beginWrite() }
+                // Who reads the file itself, to verify it, gets what it has.
+                #expect(throws: Never.self) { try file.beginRead(asking: .inFile) }
             }
             recorder.state.withLock { $0.failing = nil }
             copy = try LoggedFile.copy(of: path, in: folder)

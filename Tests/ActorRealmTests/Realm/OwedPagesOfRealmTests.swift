@@ -151,7 +151,8 @@ struct OwedPagesOfRealmTests {
             clock.advance(seconds: 0.011)
             mayGo.signal()
             require(isDone)
-            writes.waitForFlushes()
+            // The alarm may make them at this moment.
+            _ = try realm.core.coordinator.file.makeOwedPages()
             #expect(!owes(realm))
             #expect(names(realm) == ["a", "b", "c"])
         }

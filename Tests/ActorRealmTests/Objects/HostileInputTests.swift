@@ -261,6 +261,45 @@ struct HostileInputTests {
         #expect(realm.objects(Crate.self).map { Array($0.names) } == [["x", "y"], ["x", "y"]])
     }
 
+    /// A sequence, and no collection, that is stored as a text.
+    struct Route: CustomPersistable, Sequence {
+        typealias PersistedType = String
+        let stops: [String]
+        init(_ stops: [String]) { self.stops = stops }
+        init(persistedValue: String) { stops = persistedValue.split(separator: ",").map { String($0) } }
+        var persistableValue: String { stops.joined(separator: ",") }
+        func makeIterator() -> IndexingIterator<[String]> { stops.makeIterator() }
+    }
+
+    /// An object that is a sequence.
+    final class Tour: Object, Sequence {
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var route: Route
+        @Persisted var next: Tour?
+        func makeIterator() -> IndexingIterator<[String]> { route.makeIterator() }
+    }
+
+    @Test("A value of the program's own, or an object, that is a sequence is one value")
+    func ownSequences() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm([Tour.self])
+            let route = Route(["a", "b"])
+            let first = try realm.write {
+                let tours = (0..<2).map { _ in realm.create(Tour.self) }
+                realm.objects(Tour.self).setValue(route, forKey: "route")
+                realm.objects(Tour.self).setValue(tours[0], forKey: "next")
+                return tours[0]
+            }
+            let tours = realm.objects(Tour.self)
+            let counts = [
+                tours.count, tours.filter("route == %@", route).count, tours.filter("next == %@", first).count,
+                try tours.filter(RealmPredicate(parsing: "route == %@", route)).count,
+                try tours.filter(RealmPredicate(parsing: "next == %@", first)).count,
+            ]
+            #expect(counts == [2, 2, 2, 2, 2])
+        }
+    }
+
     final class Fork: Object {
         override class func shouldIncludeInDefaultSchema() -> Bool { false }
         @Persisted var left: Fork?

@@ -194,6 +194,39 @@ struct StaleInputTests {
         }
     }
 
+    @Test("A collection of another isolation is refused where it does not fit, too")
+    func misfitsElsewhere() async {
+        await #expect(processExitsWith: .success) {
+            let worker = try await Worker(
+                Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: crateTypes)
+            )
+            let carried = try await worker.with { _, realm in
+                let crate = try await realm.asyncWrite {
+                    let values: [String: Any] = ["id": 1, "tags": ["a"], "scores": ["a": 1]]
+                    return realm.create(Crate.self, value: values)
+                }
+                return CarriedCollections(
+                    values: [
+                        crate.prices, crate.tags, crate.scores, crate.friendOf, AnyRealmCollection(crate.tags),
+                        crate.tags.sorted(ascending: true),
+                    ],
+                    object: crate
+                )
+            }
+            let realm = try memoryRealm(crateTypes)
+            let codes = try realm.write {
+                carried.values.map { value in
+                    StaleInputTests.code { try realm.insert(Crate.self, value: ["id": value] as [String: Any]) }
+                }
+            }
+            let refusal: Realm.Error.Code? = .invalidInput
+            #expect(codes == Array(repeating: refusal, count: 6))
+            let text = "\(carried.object) \(carried.values[0])"
+            #expect(text.contains("unreadable"), "\(text)")
+            await worker.close()
+        }
+    }
+
     @Test("A type-erased collection is refused when its positions or its owner are gone")
     func erasedCollections() async {
         await #expect(processExitsWith: .success) {
@@ -232,4 +265,10 @@ struct StaleInputTests {
 /// Takes values where the compiler would not let them go.
 private struct CarriedValues: @unchecked Sendable {
     let values: [AnyRealmValue]
+}
+
+/// The same for collections, and an object that has them.
+private struct CarriedCollections: @unchecked Sendable {
+    let values: [Any]
+    let object: Crate
 }

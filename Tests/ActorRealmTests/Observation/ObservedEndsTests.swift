@@ -151,6 +151,39 @@ struct ObservedEndsTests {
         }
     }
 
+    @Test("The last results of a list that an observer gets can be read and stored, and so can what is asked of the last list")
+    func resultsBeyondTheOwner() async {
+        await #expect(processExitsWith: .success) {
+            let worker = try await Worker(
+                Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: crateTypes)
+            )
+            try await worker.with { _, realm in
+                let crates = try await realm.asyncWrite {
+                    (1...3).map { realm.create(Crate.self, value: ["id": $0, "numbers": [$0]] as [String: Any]) }
+                }
+                let mirror = crates[2]
+                for await change in crates[0].numbers.sorted(ascending: true).changes() {
+                    guard let numbers = change.collection else { break }
+                    try numbers.requireReadable()
+                    try await realm.asyncWrite { try mirror.setValues(["numbers": numbers]) }
+                    if !numbers.isEmpty { try await realm.asyncWrite { realm.delete(crates[0]) } }
+                }
+                let copied = mirror.numbers.count
+                #expect(copied == 0)
+                for await change in crates[1].numbers.changes() {
+                    guard let numbers = change.collection else { break }
+                    let sorted = numbers.sorted(ascending: true)
+                    try sorted.requireReadable()
+                    try await realm.asyncWrite { try mirror.setValues(["numbers": sorted]) }
+                    if !numbers.isEmpty { try await realm.asyncWrite { realm.delete(crates[1]) } }
+                }
+                let copiedAgain = mirror.numbers.count
+                #expect(copiedAgain == 0)
+            }
+            await worker.close()
+        }
+    }
+
     @Test("The last set that an observer gets holds nothing, and can be asked")
     func askedBeyondTheOwner() async {
         await #expect(processExitsWith: .success) {

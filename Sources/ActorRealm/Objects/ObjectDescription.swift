@@ -10,30 +10,35 @@ enum ObjectDescription {
 
     static func describe(_ object: ObjectBase, depth: Int = 0) -> String {
         let info = object.modelClass
-        if object.isInvalidated { return "[invalid object]" }
-        if depth >= maximumDepth { return "<Maximum depth exceeded>" }
-        var text = "\(info.name) {\n"
-        for property in info.properties where !property.isComputed {
-            let value = readable {
-                try object.requireReadable(property)
-            } describe: {
-                describe(value: property.value(in: object), depth: depth + 1)
+        return readable {
+            try requireReading(object.core)
+        } describe: {
+            if object.isInvalidated { return "[invalid object]" }
+            if depth >= maximumDepth { return "<Maximum depth exceeded>" }
+            var text = "\(info.name) {\n"
+            for property in info.properties where !property.isComputed {
+                let value = readable {
+                    try object.requireReadable(property)
+                } describe: {
+                    describe(value: property.value(in: object), depth: depth + 1)
+                }
+                text += "\t\(property.name) = \(indented(value));\n"
             }
-            text += "\t\(property.name) = \(indented(value));\n"
+            return text + "}"
         }
-        return text + "}"
     }
 
     static func describe<Elements: RealmCollection>(collection: Elements, depth: Int = 0) -> String {
         if depth >= maximumDepth { return "<Maximum depth exceeded>" }
-        if collection.isInvalidated { return "[invalid collection]" }
         return readable {
+            try requireReading((collection as? any ReadableElements)?.place?.core ?? collection._backing?.core)
+            if collection.isInvalidated { return }
             guard let backing = try collection.readableBacking() else { return }
             try backing.requireReadable([], first: maximumElements) {
                 Elements.Element._isReadableElement($0, in: backing)
             }
         } describe: {
-            describe(readable: collection, depth: depth)
+            collection.isInvalidated ? "[invalid collection]" : describe(readable: collection, depth: depth)
         }
     }
 
@@ -50,11 +55,11 @@ enum ObjectDescription {
 
     static func describe<Entries: RealmKeyedCollection>(map: Entries, depth: Int = 0) -> String {
         if depth >= maximumDepth { return "<Maximum depth exceeded>" }
-        if map.isInvalidated { return "[invalid collection]" }
         return readable {
-            try (map as? any BackedMap)?.requireReadable()
+            try requireReading((map as? any ReadableElements)?.place?.core)
+            if !map.isInvalidated { try (map as? any BackedMap)?.requireReadable() }
         } describe: {
-            describe(readable: map, depth: depth)
+            map.isInvalidated ? "[invalid collection]" : describe(readable: map, depth: depth)
         }
     }
 
@@ -67,6 +72,12 @@ enum ObjectDescription {
         let value = name(of: Entries.Value.self, in: (map as? any BackedMap)?.backing)
         return "\(kind(of: map))<string, \(value)> <\(address(of: map as AnyObject))> (\n"
             + listing(entries, of: map.count) + "\n)"
+    }
+
+    /// Throws where it cannot be asked whether what is described is gone: the realm belongs to another isolation.
+    private static func requireReading(_ core: RealmCore?) throws {
+        // What an invalidated or closed realm had is gone, as everybody may ask.
+        if let core, !core.isInvalidated { try core.requireReading() }
     }
 
     /// What is described, or the error that reading it meets.

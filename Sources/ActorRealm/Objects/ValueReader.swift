@@ -244,9 +244,14 @@ enum ValueReader {
 
     /// A value that may be read more than once: of a sequence that is no collection what it has, for it may have that once only.
     static func repeatable(_ value: Any?) -> Any? {
-        guard let value = unwrap(value), !isPlain(value), !(value is any Collection) else { return value }
+        guard let value = unwrap(value), !isPlain(value), !(value is any Collection), !isOneValue(value) else {
+            return value
+        }
         return copiedElements(of: value) ?? value
     }
+
+    /// Whether the value is stored in one column, or an object, also where its type, which may be the program's own, is a sequence.
+    static func isOneValue(_ value: Any) -> Bool { value is any _Scalar || object(value) != nil }
 
     /// The elements of a sequence of the standard library, such as a set or a lazily mapped list.
     private static func plainElements(of value: Any) -> [Any?]? {

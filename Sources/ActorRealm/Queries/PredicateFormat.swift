@@ -85,6 +85,7 @@ enum PredicateFormat {
                 } catch {
                     throw QueryError("Argument \(index + 1): \((error as? Realm.Error)?.message ?? "\(error)")")
                 }
+                if ValueReader.isOneValue(argument) { return argument }
                 guard let elements = ValueReader.elements(of: argument, limit: room + 1) else { return argument }
                 guard elements.count <= room else {
                     throw QueryError(

@@ -32,9 +32,13 @@ struct ObservationSource<Subject: ChangeSubject>: Sendable {
         in core: RealmCore,
         after delivered: Confined?
     ) -> Confined? {
-        if let delivered, !core.isFrozen, !delivered.isInvalidated, delivered.realm?.core === core { return delivered }
-        if let resolved = Confined._resolve(reference, in: core.realm()) { return resolved }
-        guard let last = pending.last else { return delivered }
+        guard let last = pending.last else {
+            if let delivered, !core.isFrozen, !delivered.isInvalidated, delivered.realm?.core === core {
+                return delivered
+            }
+            return Confined._resolve(reference, in: core.realm()) ?? delivered
+        }
+        // Results of a list do not say that its owner is gone.
         if let empty = Confined._resolve(reference.outlivingOwner, in: core.realm()) { return empty }
         if let delivered { return delivered }
         // The class is gone, too.

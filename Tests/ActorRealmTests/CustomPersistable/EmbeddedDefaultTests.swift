@@ -107,3 +107,90 @@ class NotedOwner: Object {
         #expect(realm.objects(NotedOwner.self).first?.noted.note == "assigned")
     }
 }
+
+/// A type of the program's own need not have a value for the default of what it is stored as.
+@Suite("Types without a value for the default", .timeLimit(.minutes(60)))
+struct MissingDefaultTests {
+    class Graded: Object {
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted(primaryKey: true) var grade: Odd
+        @Persisted var name: String
+    }
+
+    class Noting: Object, Encodable {
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var level: Level
+    }
+
+    struct Level: FailableCustomPersistable, Codable {
+        typealias PersistedType = Int
+        let number: Int
+        init?(persistedValue: Int) {
+            if persistedValue == 0 { return nil }
+            number = persistedValue
+        }
+        var persistableValue: Int { number }
+    }
+
+    private static func error(_ body: () throws -> Void) -> Realm.Error? {
+        do { try body() } catch { return error as? Realm.Error }
+        return nil
+    }
+
+    @Test("An insert that leaves out such a property is refused by an error that names the class and the property")
+    func leftOut() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm([OddOnly.self, NotedOwner.self, BadgeRow.self, Graded.self])
+            try realm.write {
+                let errors = [
+                    MissingDefaultTests.error { try realm.insert(OddOnly.self, json: Data("{}".utf8)) },
+                    MissingDefaultTests.error { try realm.insert(OddOnly.self, value: [:] as [String: Any]) },
+                    MissingDefaultTests.error { try realm.insert(OddOnly.self, value: OddOnly()) },
+                    MissingDefaultTests.error { try realm.insert(OddOnly()) },
+                ]
+                let texts = errors.map { "\($0?.message ?? "nothing was thrown")" }
+                #expect(texts.allSatisfy { $0.contains("'OddOnly.number'") }, "\(texts)")
+                let noted = [
+                    MissingDefaultTests.error { try realm.insert(NotedOwner.self, value: [:] as [String: Any]) },
+                    MissingDefaultTests.error { try realm.insert(NotedOwner()) },
+                    MissingDefaultTests.error { try realm.insert(Graded.self, value: ["name": "a"]) },
+                    MissingDefaultTests.error { try realm.insert(Graded()) },
+                ]
+                #expect(noted.allSatisfy { $0?.code == .invalidInput })
+                #expect(noted[0]?.details?.className == "NotedOwner" && noted[0]?.details?.propertyName == "noted")
+                try realm.insert(OddOnly.self, value: ["number": 3])
+            }
+            let counts = [realm.objects(OddOnly.self).count, realm.objects(NotedOwner.self).count]
+            #expect(counts == [1, 0])
+            try realm.verify()
+        }
+    }
+
+    @Test("A key path to such a property can be followed where an object has a value, or the declaration")
+    func keyPaths() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm([OddOnly.self, Measured.self, Position.self])
+            let (odd, measured) = try realm.write {
+                (
+                    try realm.insert(OddOnly.self, value: ["number": 3]),
+                    try realm.insert(Measured.self, value: ["id": 1, "level": 4])
+                )
+            }
+            let number = try odd.value(of: \.number).number
+            #expect(number == 3)
+            let level = try measured.value(of: \.level).number
+            #expect(level == 4)
+            let all = realm.objects(Measured.self)
+            try all.requireReadable(\.level)
+            let found = [all.where { $0.level == SeaState(4) }.count]
+            #expect(found == [1])
+            _ = MissingDefaultTests.error { try realm.objects(OddOnly.self).requireReadable(\.number) }
+            let unset = MissingDefaultTests.error { _ = try OddOnly().value(of: \.number) }
+            #expect(unset?.code == .invalidInput)
+            let named = MissingDefaultTests.error { _ = try OddOnly().value(named: "number") }
+            #expect(named?.code == .invalidInput && named?.details?.propertyName == "number")
+            let encoded = try? JSONEncoder().encode(Noting())
+            #expect(encoded == nil)
+        }
+    }
+}

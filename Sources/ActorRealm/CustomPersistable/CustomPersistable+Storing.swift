@@ -18,6 +18,40 @@ extension _CustomPersistable {
     /// reads it.
     public static func _generatedDefault() -> Self? { _fromPersisted(PersistedType._customDefault()) }
 
+    /// Whether the type has a value for what is stored before one was set.
+    static var hasDefault: Bool { _generatedDefault() != nil }
+
+    /// The first value of an unmanaged property; on a recording instance, any value: the way ends at it.
+    public static func _initialValue(_ object: ObjectBase, _ key: UInt32) -> Self {
+        guard key & PersistedKey.recording == PersistedKey.recording else { return _defaultValue() }
+        PathRecorder.record(object, key)
+        return _generatedDefault() ?? PathRecorder.sample(of: object, key) ?? _defaultValue()
+    }
+
+    /// Writes the value that a wrapper holds into a row.
+    ///
+    /// That there is none, and no default, is the failure of an operation that throws.
+    public static func _storeWrapper(at wrapper: UnsafeMutableRawPointer, _ writer: _RowWriter) {
+        if let value = wrapper.assumingMemoryBound(to: Persisted<Self>.self).pointee.value ?? _generatedDefault() {
+            return _store(value, writer)
+        }
+        let core = writer.accessor.core
+        guard let context = writer.context, context.undoes || core.migration != nil else {
+            return _store(_defaultValue(), writer)
+        }
+        let info = writer.accessor.info
+        context.fail(info.properties[writer.declared].missingValue(of: info, in: core))
+    }
+
+    /// The stored form of the value that a wrapper holds; null where there is none, and no default.
+    public static func _storedWrapper(at wrapper: UnsafeMutableRawPointer) -> _Stored {
+        let pointer = wrapper.assumingMemoryBound(to: Persisted<Self>.self)
+        if let value = pointer.pointee.value { return _stored(value) }
+        guard let value = _generatedDefault() else { return _Stored(.null) }
+        pointer.pointee.value = value
+        return _stored(value)
+    }
+
     private static func converted(_ persisted: PersistedType) -> Self {
         guard let value = _fromPersisted(persisted) else {
             misuse(

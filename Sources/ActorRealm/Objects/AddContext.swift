@@ -166,6 +166,10 @@ class AddContext {
             return (try accessor.table.insert(), true)
         }
         let value = property.storedValue(in: object).value
+        if case .null = value, !property.shape.isOptional {
+            refuse(property.missingValueMessage(className: accessor.info.name))
+            throw property.missingValue(of: accessor.info, in: core)
+        }
         if policy != .error, let existing = try accessor.table.existingRow(withPrimaryKey: value) {
             return (existing, false)
         }

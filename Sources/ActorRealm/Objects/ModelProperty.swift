@@ -154,6 +154,22 @@ final class ModelProperty: Sendable {
             + "'\(className).\(name)'."
     }
 
+    /// Says that there is neither a value nor a default.
+    func missingValueMessage(className: String) -> String {
+        "Missing value for '\(className).\(name)': '\(valueType)' has none for the default of what it is stored as. Give one, "
+            + "declare a default, or make the property optional."
+    }
+
+    /// The same as an error.
+    func missingValue(of info: ModelClass, in core: RealmCore?) -> Realm.Error {
+        Realm.Error(
+            .invalidInput,
+            missingValueMessage(className: info.name),
+            fileURL: core?.configuration.fileURL,
+            details: Realm.Error.Details(className: info.name, propertyName: name)
+        )
+    }
+
     /// The property as the model layer declares it.
     var schema: PropertySchema {
         PropertySchema(

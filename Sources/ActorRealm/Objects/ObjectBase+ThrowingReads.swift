@@ -19,7 +19,7 @@ extension ObservableModel where Self: ObjectBase {
     ///   `.invalidInput` for a key path that names no stored property and for a stored value that the type does not have.
     /// - Complexity: That of the getter, and of evaluating the key path twice.
     public func value<Value: _Persistable>(of keyPath: KeyPath<Self, Value>) throws -> Value {
-        try requireReadable(PathRecorder.requiredNames(of: keyPath, in: Self.self))
+        try requireReadable(PathRecorder.requiredNames(of: keyPath, in: Self.self, read: self))
         return self[keyPath: keyPath]
     }
 }
@@ -170,11 +170,20 @@ nonisolated extension ObjectBase {
 
     /// Throws what reading a property would trap on.
     final func requireReadable(_ property: ModelProperty) throws {
+        if core == nil { return try requireValue(of: property) }
         try requireStored(property)
         if property.isLink, property.shape.isConverted, let part = try linked(by: property) {
             try EmbeddedParts.requireReadable(part)
         }
         try requireReadableValue(of: property)
+    }
+
+    /// Throws where a property of an unmanaged object has neither a value nor a default.
+    private final func requireValue(of property: ModelProperty) throws {
+        guard let type = property.valueType as? any _CustomPersistable.Type, property.offset >= 0,
+            !property.hasDeclaredDefault(in: self), !type.hasDefault
+        else { return }
+        throw property.missingValue(of: modelClass, in: nil)
     }
 
     /// Throws what reading a property would trap on before its value is made.

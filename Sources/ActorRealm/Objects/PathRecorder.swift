@@ -17,7 +17,13 @@ final class PathRecorder {
     /// Where in a projection the property is stored that was asked for first.
     private var storage: AnyKeyPath?
 
-    private init(root: ObjectBase) { expected = ObjectIdentifier(root) }
+    /// A value for properties of its type that have no other one on a recording instance.
+    private let sample: Any?
+
+    private init(root: ObjectBase, sample: Any?) {
+        expected = ObjectIdentifier(root)
+        self.sample = sample
+    }
 
     /// The names that a key path goes through, joined by dots.
     static func name<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> String {
@@ -67,8 +73,22 @@ final class PathRecorder {
     }
 
     /// The names that a key path goes through; nil for one that names no stored property.
-    static func recordedNames<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>, in type: Root.Type) -> [String]? {
-        recordedNames(in: type) { _ = $0[keyPath: keyPath] }
+    static func recordedNames<Root: ObjectBase>(
+        of keyPath: PartialKeyPath<Root>,
+        in type: Root.Type,
+        sample: Any? = nil
+    ) -> [String]? {
+        recordedNames(in: type, sample: sample) { _ = $0[keyPath: keyPath] }
+    }
+
+    /// A value for a property of a recording instance whose type has none of its own: the declared one, or the sample.
+    static func sample<Value: _Persistable>(of object: ObjectBase, _ key: UInt32) -> Value? {
+        let info = ModelClass.of(type(of: object))
+        let property = info.properties[Int(key & ~PersistedKey.recording) - 1]
+        let declaring = info.type.init()
+        if property.hasDeclaredDefault(in: declaring) { return property.value(in: declaring) as? Value }
+        guard let word = crealm_recorder_get() else { return nil }
+        return Unmanaged<PathRecorder>.fromOpaque(word).takeUnretainedValue().sample as? Value
     }
 
     /// Says that a key path names no stored property.
@@ -79,10 +99,11 @@ final class PathRecorder {
 
     private static func recordedNames<Root: ObjectBase>(
         in type: Root.Type,
+        sample: Any? = nil,
         _ evaluate: (Root) -> Void
     ) -> [String]? {
         let root = instance(of: type)
-        let recorder = PathRecorder(root: root)
+        let recorder = PathRecorder(root: root, sample: sample)
         let outer = crealm_recorder_get()
         crealm_recorder_set(Unmanaged.passUnretained(recorder).toOpaque())
         defer { crealm_recorder_set(outer) }

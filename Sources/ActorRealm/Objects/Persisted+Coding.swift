@@ -12,7 +12,16 @@ extension Persisted: Encodable where Value: Encodable {
     /// A wrapper of a managed object knows that object when the class is `Encodable`.
     public func encode(to encoder: any Encoder) throws {
         guard Int32(bitPattern: key) > 0 else {
-            return try encode(value ?? Value._defaultValue(), to: encoder)
+            let given: Value? = value ?? Value._generatedDefault()
+            if let given { return try encode(given, to: encoder) }
+            throw EncodingError.invalidValue(
+                self,
+                EncodingError.Context(
+                    codingPath: encoder.codingPath,
+                    debugDescription: "The property has no value, and '\(Value.self)' has none for the default of what it is "
+                        + "stored as. Set one, or declare a default."
+                )
+            )
         }
         guard let object = owner else {
             throw EncodingError.invalidValue(

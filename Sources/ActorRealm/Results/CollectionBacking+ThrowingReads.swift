@@ -380,11 +380,82 @@ nonisolated extension Projection {
 extension PathRecorder {
     /// The names that a key path goes through.
     ///
-    /// - Throws: `invalidInput` for one that names no stored property.
-    static func requiredNames<Root: ObjectBase>(of path: PartialKeyPath<Root>, in type: Root.Type) throws -> [String] {
-        if let names = recordedNames(of: path, in: type) { return names }
+    /// - Parameters:
+    ///   - path: The key path.
+    ///   - type: The class that it begins at.
+    ///   - object: The object that is to be read, whose value stands in where the type has none; nil for those of a collection.
+    /// - Throws: `invalidInput` for one that names no stored property, and where no value is known that could stand in.
+    static func requiredNames<Root: ObjectBase>(
+        of path: PartialKeyPath<Root>,
+        in type: Root.Type,
+        read object: Root? = nil
+    ) throws -> [String] {
+        var sample: Any?
+        if let undeclared = undeclaredValueType(of: path) {
+            sample = object?.readableValue(ofType: undeclared)
+            if sample == nil {
+                throw Realm.Error(
+                    .invalidInput,
+                    "The key path \(path) cannot be followed: '\(undeclared)' has no value for the default of what it is stored "
+                        + "as. Declare a default, or read the property by its name, as in `try object.value(named: \"name\")`."
+                )
+            }
+        }
+        if let names = recordedNames(of: path, in: type, sample: sample) { return names }
         throw Realm.Error(.invalidInput, brokenMessage("\(path)"))
     }
+
+    /// The type at the end of a key path, where it has no default and a property of it that the path may lead to declares none.
+    private static func undeclaredValueType<Root: ObjectBase>(
+        of path: PartialKeyPath<Root>
+    ) -> (any _CustomPersistable.Type)? {
+        let end = Swift.type(of: path).valueType
+        let wrapped = (end as? any WrappingType.Type)?.wrapped ?? end
+        guard let type = wrapped as? any _CustomPersistable.Type, !type.hasDefault,
+            ModelClass.of(Root.self).leadsToUndeclared(type)
+        else { return nil }
+        return type
+    }
+}
+
+extension ObjectBase {
+    /// The value of one of the properties of a type that can be read.
+    fileprivate final func readableValue(ofType type: any _CustomPersistable.Type) -> Any? {
+        for property in modelClass.properties where ObjectIdentifier(property.valueType) == ObjectIdentifier(type) {
+            if let value = readableValue(of: property) { return value }
+        }
+        return nil
+    }
+}
+
+extension ModelClass {
+    /// Whether a property of a type, be it behind links, declares no default.
+    fileprivate func leadsToUndeclared(_ type: any _CustomPersistable.Type) -> Bool {
+        var seen: Set<ObjectIdentifier> = [ObjectIdentifier(self)]
+        var classes: [ModelClass] = [self]
+        while let info = classes.popLast() {
+            for property in info.properties {
+                if ObjectIdentifier(property.valueType) == ObjectIdentifier(type),
+                    !property.hasDeclaredDefault(in: info.type.init())
+                {
+                    return true
+                }
+                if let target = property.declaredTarget, seen.insert(ObjectIdentifier(target)).inserted {
+                    classes.append(target)
+                }
+            }
+        }
+        return false
+    }
+}
+
+/// Tells what an optional type wraps.
+private protocol WrappingType {
+    static var wrapped: Any.Type { get }
+}
+
+extension Optional: WrappingType {
+    fileprivate static var wrapped: Any.Type { Wrapped.self }
 }
 
 extension RealmCollection {

@@ -18,8 +18,9 @@ extension Persisted: Encodable where Value: Encodable {
                 self,
                 EncodingError.Context(
                     codingPath: encoder.codingPath,
-                    debugDescription: "The property has no value, and '\(Value.self)' has none for the default of what it is "
-                        + "stored as. Set one, or declare a default."
+                    debugDescription:
+                        "The property has no value, and '\(Value.self)' has none for the default of what it is stored as. "
+                        + "Set one, or declare a default."
                 )
             )
         }

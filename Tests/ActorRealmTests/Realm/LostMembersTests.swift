@@ -1,3 +1,4 @@
+import Foundation
 import RealmStorage
 import RealmTestSupport
 import Testing
@@ -61,6 +62,23 @@ struct LostMembersTests {
         func lose(_ commit: PreparedCommit) {
             isFull.isOn = true
             #expect(throws: StorageError.self) { try file.publish([commit]) }
+            isFull.isOn = false
+        }
+
+        /// Leaves a member with an entry without pages, as if its record were durable.
+        func acknowledge(_ name: String) async throws -> (group: UInt64, pages: BaseFlush) {
+            let (turn, transaction) = try await begin()
+            try transaction.add(name)
+            let group = transaction.groupNumber
+            try transaction.join()
+            return (group, scheduler.acknowledge(group, ending: turn))
+        }
+
+        /// Has the flush that is under way fail, and waits until the scheduler knows.
+        func failFlush() {
+            isFull.isOn = true
+            disk.open(with: ())
+            while scheduler.state.withLock({ $0.queue.isFlushing }) { usleep(1_000) }
             isFull.isOn = false
         }
 
@@ -157,5 +175,70 @@ extension WriteTransaction {
             .withUnsafeBytes { key in
                 _ = try catalog.insert(key, value: UnsafeRawBufferPointer(start: nil, count: 0), in: self)
             }
+    }
+
+    @Test("A writer that stood on a group which was given up while it owed pages is told that this is lost")
+    func owingGroupGivenUp() async throws {
+        let fixture = try Fixture()
+        let (_, first) = try await fixture.prepare("first")
+        let (group, pages) = try await fixture.acknowledge("owing")
+        let (turn, transaction) = try await fixture.begin()
+        transaction.abandonGroup(because: StorageError(.full, "for a test"))
+        let base = fixture.scheduler.finish(turn, group: group)
+        #expect(base != nil)
+        fixture.disk.open(with: ())
+        try await first.value
+        fixture.scheduler.requestPages()
+        for flush in [pages, base].compactMap({ $0 }) {
+            let result = await flush.value()
+            #expect(throws: StorageError.self) { try result.get() }
+        }
+    }
+
+    @Test("A commit that is acknowledged behind a group which was given up has a making of its own")
+    func acknowledgedBehindGivenUp() async throws {
+        let fixture = try Fixture()
+        let (_, first) = try await fixture.prepare("first")
+        let (_, lost) = try await fixture.acknowledge("owing")
+        let (turn, transaction) = try await fixture.begin()
+        transaction.abandonGroup(because: StorageError(.full, "for a test"))
+        fixture.scheduler.finish(turn)
+        let (_, pages) = try await fixture.acknowledge("next")
+        #expect(pages !== lost)
+        fixture.disk.open(with: ())
+        try await first.value
+        fixture.scheduler.requestPages()
+        let (lostResult, result) = (await lost.value(), await pages.value())
+        #expect(throws: StorageError.self) { try lostResult.get() }
+        #expect(throws: Never.self) { try result.get() }
+        #expect(try fixture.has("next") && !fixture.has("owing"))
+    }
+
+    /// Says when a group is sealed.
+    private final class SealingSession: WriterSession {
+        private let onSealed: () -> Void
+
+        init(_ onSealed: @escaping () -> Void) { self.onSealed = onSealed }
+
+        func seal(in transaction: WriteTransaction) throws(StorageError) {}
+        func didSeal(catalog: PageReference) { onSealed() }
+    }
+
+    @Test("What is sealed while the flush before it fails is not left behind for a flush that never comes")
+    func sealedBesideFailure() async throws {
+        let fixture = try Fixture()
+        let (_, first) = try await fixture.prepare("first")
+        let member = try await fixture.join("member")
+        let (before, transaction) = try await fixture.begin()
+        transaction.session = SealingSession { fixture.failFlush() }
+        transaction.rollback(sessionIsClean: true)
+        fixture.scheduler.finish(before)
+        let turn = try await fixture.scheduler.acquire(for: .none)
+        // It seals what joined.
+        fixture.scheduler.transactionBegins()
+        #expect(fixture.scheduler.state.withLock { $0.prepared.isEmpty })
+        fixture.scheduler.finish(turn)
+        await #expect(throws: StorageError.self) { try await first.value }
+        await #expect(throws: StorageError.self) { try await member.value }
     }
 }

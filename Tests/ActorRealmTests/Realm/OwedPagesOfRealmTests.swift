@@ -282,4 +282,26 @@ struct OwedPagesOfRealmTests {
             #expect(names(realm) == ["a", "b", "c"])
         }
     }
+
+    @Test("Whether a realm is alone is asked in each commit, and those that are gone are looked for now and then")
+    func goneRealm() throws {
+        try withOwing { realm in
+            let coordinator = realm.core.coordinator
+            #expect(coordinator.isUsedByOneRealm)
+            let queue = DispatchQueue(label: "other")
+            nonisolated(unsafe) var other: Realm?
+            try queue.sync { other = try Realm(configuration: configuration(), queue: queue) }
+            #expect(!coordinator.isUsedByOneRealm)
+            // It is let go of, and not closed.
+            queue.sync { other = nil }
+            let answers = (0..<4).map { _ in coordinator.isUsedByOneRealm }
+            #expect(!answers[0])
+            #expect(answers[3])
+            // Behind an opening they are looked for at once.
+            try queue.sync { other = try Realm(configuration: configuration(), queue: queue) }
+            queue.sync { other = nil }
+            #expect(coordinator.isUsedByOneRealm)
+            withExtendedLifetime(other) {}
+        }
+    }
 }

@@ -200,4 +200,68 @@ extension OwingAsyncWritesTests {
             await other.close()
         }
     }
+
+    @Test("A block that throws on top of what has no record is told behind its flush")
+    func thrownOnTopOfJoined() async throws {
+        let (hook, control) = (Hook(), StepDevice.Control())
+        var configuration = hooked(hook)
+        configuration.makeDevice = { StepDevice($0, control) }
+        let place = Place()
+        let coordinator = try await place.open(configuration)
+        for name in ["a", "b", "c"] { try await place.add(name) }
+        let (first, mayGo) = try await beginInFlush("d", place, hook)
+        // Too large for a record among others: it joins.
+        let large = Task { try await place.addMany(30, of: 200_000) }
+        try await waitForWriters(2, coordinator)
+        await #expect(throws: Realm.Error.self) {
+            try await place.throwBehindFlush(coordinator, mayGo) {
+                control.isFull.store(true, ordering: .sequentiallyConsistent)
+            }
+        }
+        // By its record.
+        try await first.value
+        await #expect(throws: Realm.Error.self) { try await large.value }
+        await place.close()
+        #expect(try namesBehindKill() == ["a", "b", "c", "d"])
+    }
+
+    @Test("A block freezes what is acknowledged, though a record beside it could not be made durable")
+    func freezingBesideFailure() async throws {
+        let hook = Hook()
+        try await withOwing(hooked(hook)) { place, coordinator in
+            let path = path
+            let (first, mayGo) = try await beginInFlush("d", place, hook) { unlink(path) }
+            #expect(await place.namesFrozenBehindFlush(coordinator, mayGo) == ["a", "b", "c"])
+            await #expect(throws: Realm.Error.self) { try await first.value }
+            #expect(coordinator.file.hasStopped)
+        }
+    }
+}
+
+extension OwingAsyncWritesTests.Place {
+    /// A block that outlasts the flush under way, and throws.
+    func throwBehindFlush(
+        _ coordinator: RealmCoordinator,
+        _ mayGo: DispatchSemaphore,
+        _ before: @Sendable () -> Void
+    ) async throws {
+        try await realm.asyncWrite {
+            before()
+            mayGo.signal()
+            while coordinator.writes.state.withLock({ $0.queue.isFlushing }) { usleep(1_000) }
+            throw OwingAsyncWritesTests.Failure()
+        }
+    }
+
+    /// What a block freezes that outlasts the flush under way.
+    func namesFrozenBehindFlush(_ coordinator: RealmCoordinator, _ mayGo: DispatchSemaphore) async -> [String] {
+        var names: [String] = []
+        try? await realm.asyncWrite {
+            mayGo.signal()
+            while coordinator.writes.state.withLock({ $0.queue.isFlushing }) { usleep(1_000) }
+            names = realm.freeze().objects(Tally.self).map(\.name).sorted()
+            throw OwingAsyncWritesTests.Failure()
+        }
+        return names
+    }
 }

@@ -221,7 +221,7 @@ extension WriteScheduler.State {
         if file.hasLost(group: group) { return BaseFlush(.failure(file.lossOfGroup(group))) }
         if joined.last?.group == group {
             // They are durable, whenever their pages are made.
-            if queue.owesPages, queue.areRecordsDurable { return nil }
+            if queue.owesPagesOnly, !file.hasGivenUp(group: group) { return nil }
             queue.wishForPages()
             return flushOfJoined()
         }

@@ -307,6 +307,9 @@ extension StorageFile {
     /// One atomic load.
     package func hasLost(group: UInt64) -> Bool { group <= lastLostGroup.load(ordering: .acquiring) }
 
+    /// Whether a group that was not published is lost or was given up.
+    package func hasGivenUp(group: UInt64) -> Bool { writer.withLock { $0.hasLost(group) } }
+
     /// Why a group was lost.
     package func lossOfGroup(_ group: UInt64) -> StorageError {
         let known = writer.withLock { box in

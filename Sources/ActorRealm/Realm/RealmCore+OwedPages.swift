@@ -90,6 +90,8 @@ extension RealmCore {
     /// - Throws: `StorageError`, also where there is no memory for it.
     func acknowledgedSnapshot() throws(StorageError) -> Snapshot? {
         guard owedPages != nil, model.isInTransaction else { return nil }
+        // Its records are there, whatever has become of the writers behind them: nobody is asked for its pages.
+        if let snapshot = coordinator.file.acknowledgedInMemory(from: origin) { return snapshot }
         let snapshot = try coordinator.file.beginRead(from: origin)
         if snapshot.isInMemory || !coordinator.file.isOwingPages { return snapshot }
         throw StorageError(

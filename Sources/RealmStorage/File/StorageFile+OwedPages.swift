@@ -48,6 +48,15 @@ extension StorageFile {
         throw stopped
     }
 
+    /// The newest acknowledged version in memory, for whoever has the transaction open that keeps its pages from being made; also where writing has
+    /// stopped.
+    ///
+    /// - Returns: The version; nil where it cannot be made, or has pages by now.
+    package func acknowledgedInMemory(from origin: ReaderOrigin? = nil) -> Snapshot? {
+        guard isOwingPages else { return nil }
+        return replayOwedRecords().map { Snapshot(of: $0, origin: origin) }
+    }
+
     /// Makes the newest acknowledged version in memory; nil where it cannot be made, or has pages by now.
     private func replayOwedRecords() -> ReplayedVersion? {
         guard let log = options.log, let base = try? beginRead(asking: .published) else { return nil }

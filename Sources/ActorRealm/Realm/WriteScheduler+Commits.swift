@@ -123,10 +123,12 @@ extension WriteScheduler {
         }
         let (actions, lost) = state.withLock { state in
             look(&state)
-            let (joined, lost) = state.takeJoined(sealedTo: sealed?.group)
-            if let sealed {
+            // A flush that fails later finds it among the prepared ones; one that has failed by now does not look again.
+            let commit = sealed.flatMap { file.hasLost(group: $0.group) ? nil : $0 }
+            let (joined, lost) = state.takeJoined(sealedTo: commit?.group)
+            if let commit {
                 state.prepared.append(
-                    Prepared(commit: sealed, completions: joined?.completions ?? [], flush: joined?.flush)
+                    Prepared(commit: commit, completions: joined?.completions ?? [], flush: joined?.flush)
                 )
             }
             return (released(then(&state.queue)), lost)

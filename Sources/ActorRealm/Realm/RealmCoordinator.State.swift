@@ -36,6 +36,19 @@ extension RealmCoordinator {
         /// How many realms are being opened, and how many were.
         var openings = 0
         var openingCount = 0
+        /// So many commits ask whether a realm is alone before those that are gone are looked for again.
+        var asksUntilLook = 0
+
+        /// Whether the cores that are gone are to be looked for, of so many: once for as many commits, so that it costs each the same.
+        mutating func isLookDue(at count: Int) -> Bool {
+            if asksUntilLook > 0 {
+                asksUntilLook -= 1
+                return false
+            }
+            asksUntilLook = count
+            return true
+        }
+
         /// Whether the life of the file is over.
         var isEnded = false
         /// Whether a realm was closed, and none was opened since.

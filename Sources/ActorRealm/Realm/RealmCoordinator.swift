@@ -116,12 +116,13 @@ final class RealmCoordinator: Sendable {
             && !file.hasOtherReaders
     }
 
-    /// Whether there is one, and nobody is about to be another; nil where some of several may be gone.
+    /// Whether there is one, and nobody is about to be another; nil where some of several may be gone, and are to be looked for.
     private var hasOneRegistration: Bool? {
         state.withLock { state in
             if state.openings > 0 || !state.listeners.isEmpty { return false }
             let count = state.cores.count + state.passing.count + state.replaced.count
-            return count > 1 ? nil : count == 1
+            if count > 1, state.isLookDue(at: count) { return nil }
+            return count == 1
         }
     }
 
@@ -237,6 +238,7 @@ final class RealmCoordinator: Sendable {
         if isLasting, core.isolation.canPost { try watchVersions() }
         state.withLock { state in
             state.isLeft = false
+            state.asksUntilLook = 0
             if let before, let place = state.replaced.firstIndex(where: { $0.isOf(before) }) {
                 // The realm of that place is another one.
                 state.replaced[place] = registration
@@ -279,6 +281,7 @@ final class RealmCoordinator: Sendable {
             if state.passing[key]?.isOf(core) == true { state.passing[key] = nil }
             state.replaced.removeAll { $0.isOf(core) }
             state.isLeft = true
+            state.asksUntilLook = 0
         }
     }
 

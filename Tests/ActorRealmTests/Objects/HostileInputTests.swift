@@ -261,6 +261,66 @@ struct HostileInputTests {
         #expect(realm.objects(Crate.self).map { Array($0.names) } == [["x", "y"], ["x", "y"]])
     }
 
+    @Test("All objects of a collection are given what such a sequence inside the value has")
+    func onePassInside() throws {
+        let realm = try Self.realm()
+        try realm.write {
+            for key in ["a", "b"] { realm.create(Crate.self, value: ["key": key]) }
+            let crates = realm.objects(Crate.self)
+            crates.setValue([AnyIterator(["x", "y"].makeIterator())], forKey: "anys")
+            crates.setValue(["inside": AnyIterator([1, 2].makeIterator())], forKey: "any")
+        }
+        for crate in realm.objects(Crate.self) {
+            let texts = try #require(crate.anys.first?.listValue)
+            let numbers = try #require(crate.any.dictionaryValue?["inside"]?.listValue)
+            #expect(Array(texts) == [.string("x"), .string("y")] && Array(numbers) == [.int(1), .int(2)])
+        }
+    }
+
+    /// A sequence, and no collection, that is stored as a text.
+    struct Route: CustomPersistable, Sequence {
+        typealias PersistedType = String
+        let stops: [String]
+        init(_ stops: [String]) { self.stops = stops }
+        init(persistedValue: String) { stops = persistedValue.split(separator: ",").map(String.init) }
+        var persistableValue: String { stops.joined(separator: ",") }
+        func makeIterator() -> IndexingIterator<[String]> { stops.makeIterator() }
+    }
+
+    /// An object that is a sequence of its tracks.
+    final class Playlist: Object, Sequence {
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var track: String
+        func makeIterator() -> IndexingIterator<[String]> { [track].makeIterator() }
+    }
+
+    final class Tour: Object {
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var route: Route
+        @Persisted var playlist: Playlist?
+    }
+
+    @Test("A value of the program's own that is a sequence is one value for all objects, and for a predicate")
+    func sequencesOfItsOwn() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm([Tour.self, Playlist.self])
+            let route = Route(["a", "b"])
+            let playlist = try realm.write {
+                for _ in 0..<2 { realm.create(Tour.self) }
+                let playlist = realm.create(Playlist.self, value: ["track": "t"])
+                realm.objects(Tour.self).setValue(route, forKey: "route")
+                realm.objects(Tour.self).setValue(playlist, forKey: "playlist")
+                return playlist
+            }
+            let tours = realm.objects(Tour.self)
+            #expect(tours.filter("route == %@", route).count == 2 && realm.objects(Playlist.self).count == 1)
+            #expect(tours.filter("playlist == %@", playlist).count == 2)
+            let byRoute = try tours.filter(RealmPredicate(parsing: "route == %@", route)).count
+            let byPlaylist = try tours.filter(RealmPredicate(parsing: "playlist == %@", playlist)).count
+            #expect(byRoute == 2 && byPlaylist == 2)
+        }
+    }
+
     final class Fork: Object {
         override class func shouldIncludeInDefaultSchema() -> Bool { false }
         @Persisted var left: Fork?

@@ -194,6 +194,32 @@ struct StaleInputTests {
         }
     }
 
+    @Test("A collection of another isolation is refused also where it does not fit")
+    func misfitsElsewhere() async {
+        await #expect(processExitsWith: .success) {
+            let worker = try await Worker(
+                Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: crateTypes)
+            )
+            let carried = try await worker.with { _, realm in
+                let crate = try await realm.asyncWrite {
+                    let values: [String: Any] = ["id": 1, "tags": ["a"], "scores": ["a": 1]]
+                    return realm.create(Crate.self, value: values)
+                }
+                return CarriedCollections(values: [crate.prices, crate.tags, crate.scores, crate.friendOf])
+            }
+            let own = Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: crateTypes)
+            let codes = try withNewRealm(own) { realm in
+                try realm.write {
+                    carried.values.map { value in
+                        StaleInputTests.code { try realm.insert(Crate.self, value: ["id": value] as [String: Any]) }
+                    }
+                }
+            }
+            #expect(codes == [.invalidInput, .invalidInput, .invalidInput, .invalidInput])
+            await worker.close()
+        }
+    }
+
     @Test("A type-erased collection is refused when its positions or its owner are gone")
     func erasedCollections() async {
         await #expect(processExitsWith: .success) {
@@ -227,6 +253,11 @@ struct StaleInputTests {
             #expect(Array(other.nicknames) == ["a", "b"])
         }
     }
+}
+
+/// Takes collections where the compiler would not let them go.
+private struct CarriedCollections: @unchecked Sendable {
+    let values: [Any]
 }
 
 /// Takes values where the compiler would not let them go.

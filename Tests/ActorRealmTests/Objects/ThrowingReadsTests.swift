@@ -16,6 +16,7 @@ struct ThrowingReadsTests {
         @Persisted var half: Half
         @Persisted var next: Parcel?
         @Persisted var tags: List<String>
+        @Persisted var boxes: List<Parcel>
         var label: String { "parcel" }
     }
 
@@ -92,6 +93,51 @@ struct ThrowingReadsTests {
         #expect(code { _ = try parcel.value(of: \.description) } == .invalidInput)
         #expect(try parcel.value(of: \.name) == "a" && parcel.value(of: \.next?.name) == nil)
         #expect(realm.objects(Parcel.self).where { $0.name == "a" }.sorted(by: \.name).count == 1)
+    }
+
+    @Test("A key path through a position of a collection, or by a name that is none, is none")
+    func positions() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm([Parcel.self])
+            func code(_ body: () throws -> Void) -> Realm.Error.Code? {
+                do { try body() } catch { return (error as? Realm.Error)?.code }
+                return nil
+            }
+            let parcel = try realm.write {
+                let values: [String: Any] = ["name": "a", "tags": ["t"], "boxes": [["name": "b"]]]
+                return realm.create(Parcel.self, value: values)
+            }
+            let parcels = realm.objects(Parcel.self)
+            let codes = [
+                code { _ = try parcel.value(of: \.tags[0]) }, code { _ = try parcel.value(of: \.boxes[0].name) },
+                code { _ = try parcel.value(of: \.boxes[3].name) }, code { try parcels.requireReadable(\.tags[0]) },
+                code { try parcels.requireReadable(\.boxes[0].half) }, code { try parcels.requireReadable(\.["nope"]) },
+                code { try realm.dynamicObjects("Parcel").requireReadable(\.["name"]) },
+            ]
+            #expect(codes == [Realm.Error.Code?](repeating: .invalidInput, count: 7))
+            try parcels.requireReadable(\.["name"], \.boxes)
+            let names = try (parcel.value(of: \.boxes.first?.name), parcel.value(of: \.boxes.first?.boxes.first?.name))
+            #expect(names.0 == "b" && names.1 == nil)
+        }
+    }
+
+    @Test("A key path through the first element of a list reads what is there before")
+    func firstElements() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm([Parcel.self])
+            let parcel = try realm.write {
+                realm.create(Parcel.self, value: ["name": "a", "boxes": [["name": "b"]]] as [String: Any])
+            }
+            let mood = try parcel.value(of: \.boxes.first?.mood)
+            #expect(mood == .calm)
+            try realm.write {
+                for dynamic in realm.dynamicObjects("Parcel") { dynamic["mood"] = "jubilant" }
+            }
+            var codes: [Realm.Error.Code?] = []
+            do { _ = try parcel.value(of: \.boxes.first?.mood) } catch { codes.append((error as? Realm.Error)?.code) }
+            do { _ = try parcel.value(of: \.boxes.first?.half) } catch { codes.append(nil) }
+            #expect(codes == [.invalidInput])
+        }
     }
 
     @Test("A stored value that is no case of an enum, and one that a type of the program's own does not take")

@@ -151,6 +151,37 @@ struct ObservedEndsTests {
         }
     }
 
+    @Test("The last results of a list are read as empty ones, and so is what is asked of the last list")
+    func resultsBeyondTheOwner() async {
+        await #expect(processExitsWith: .success) {
+            let worker = try await Worker(
+                Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: crateTypes)
+            )
+            try await worker.with { _, realm in
+                let crates = try await realm.asyncWrite {
+                    (1...3)
+                        .map { id in
+                            realm.create(Crate.self, value: ["id": id, "values": [id]] as [String: Any])
+                        }
+                }
+                for await change in crates[0].values.sorted(ascending: true).changes() {
+                    guard let values = change.collection else { break }
+                    try values.requireReadable()
+                    try await realm.asyncWrite { try crates[2].setValues(["values": values]) }
+                    if !values.isEmpty { try await realm.asyncWrite { realm.delete(crates[0]) } }
+                }
+                #expect(crates[2].values.isEmpty)
+                for await change in crates[1].values.changes() {
+                    guard let values = change.collection else { break }
+                    try values.sorted(ascending: true).requireReadable()
+                    if !values.isEmpty { try await realm.asyncWrite { realm.delete(crates[1]) } }
+                }
+                #expect(realm.objects(Crate.self).count == 1)
+            }
+            await worker.close()
+        }
+    }
+
     @Test("The last set that an observer gets holds nothing, and can be asked")
     func askedBeyondTheOwner() async {
         await #expect(processExitsWith: .success) {

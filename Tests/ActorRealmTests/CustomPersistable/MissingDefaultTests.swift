@@ -1,0 +1,145 @@
+import ActorRealm
+import Foundation
+import Testing
+
+/// Only odd numbers, which can be coded.
+private struct CodedOdd: FailableCustomPersistable, Codable {
+    typealias PersistedType = Int
+    let number: Int
+    init?(persistedValue: Int) {
+        guard !persistedValue.isMultiple(of: 2) else { return nil }
+        number = persistedValue
+    }
+    var persistableValue: Int { number }
+}
+
+private final class CodedOddOnly: Object, Encodable {
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    @Persisted var number: CodedOdd
+}
+
+private final class OddKeyed: Object {
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    @Persisted(primaryKey: true) var number: Odd
+}
+
+private final class OddOwner: Object {
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    @Persisted var owned: OddOnly?
+}
+
+private final class NotedValue: Object {
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    @Persisted var value: AnyRealmValue
+    @Persisted var noted: Noted
+}
+
+private final class Buoy: Object {
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    @Persisted var level = SeaState(1)
+    @Persisted var count: Int
+}
+
+private func refusal(_ body: () throws -> Void) -> Realm.Error? {
+    do { try body() } catch { return error as? Realm.Error }
+    return nil
+}
+
+/// Where the default of what is stored is no value of the type, a property without a value has none.
+@Suite("A type of the program's own that has no value for its stored type's default", .timeLimit(.minutes(60)))
+struct MissingDefaultTests {
+    @Test("Input that leaves its property out is refused with class and property, and leaves nothing behind")
+    func leftOut() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm([
+                OddOnly.self, OddKeyed.self, OddOwner.self, NotedOwner.self, NotedValue.self, BadgeRow.self,
+            ])
+            let unmanaged = OddOnly()
+            try realm.write {
+                let errors = [
+                    refusal { try realm.insert(OddOnly.self, json: Data("{}".utf8)) },
+                    refusal { try realm.insert(OddOnly.self, value: [String: Any]()) },
+                    refusal { try realm.dynamicInsert("OddOnly") },
+                    refusal { try realm.insert(OddOwner.self, value: ["owned": [String: Any]()]) },
+                    refusal { try realm.insert(unmanaged) },
+                    refusal { try realm.insert(OddOnly.self, value: unmanaged) },
+                ]
+                for error in errors {
+                    #expect(error?.code == .invalidInput && error?.message.contains("'OddOnly.number'") == true)
+                }
+                let details = errors[0]?.details
+                #expect(details?.className == "OddOnly" && details?.propertyName == "number")
+                let others = [
+                    refusal { try realm.insert(OddKeyed.self, value: [String: Any]()) },
+                    refusal { try realm.insert(OddKeyed()) },
+                    refusal { try realm.insert(NotedOwner.self, value: [String: Any]()) },
+                    refusal { try realm.insert(NotedOwner()) },
+                    refusal { try realm.insert(NotedValue()) },
+                ]
+                for error in others { #expect(error?.code == .invalidInput) }
+                #expect(unmanaged.realm == nil)
+            }
+            #expect(realm.isEmpty)
+            let (odd, keyed) = try realm.write {
+                let odd = try realm.insert(OddOnly.self, value: ["number": 3])
+                return (odd, try realm.insert(OddKeyed.self, value: ["number": 5]))
+            }
+            #expect(odd.number.number == 3 && keyed.number.number == 5)
+            try realm.verify()
+        }
+    }
+
+    @Test("Its property is read through its key path, with and without a default of the declaration")
+    func keyPaths() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm([OddOnly.self, Buoy.self])
+            let (odd, buoy) = try realm.write {
+                let odd = try realm.insert(OddOnly.self, value: ["number": 3])
+                return (odd, try realm.insert(Buoy.self, value: ["level": 2]))
+            }
+            let odds = realm.objects(OddOnly.self)
+            let number = try odd.value(of: \.number).number
+            #expect(number == 3)
+            try odds.requireReadable(\.number)
+            try odds.filter("number == 7").requireReadable(\.number)
+            // Of a type with a default of the declaration what does not throw finds the name, too.
+            let level = try buoy.value(of: \.level)
+            #expect(level == SeaState(2))
+            let buoys = realm.objects(Buoy.self)
+            try buoys.requireReadable(\.level, \.count)
+            #expect(buoys.where { $0.level == SeaState(2) }.count == 1)
+            try realm.write {
+                let dynamic = realm.dynamicObjects("OddOnly")[0]
+                dynamic["number"] = 2
+            }
+            let codes = [
+                refusal { _ = try odd.value(of: \.number) }?.code, refusal { try odds.requireReadable(\.number) }?.code,
+            ]
+            #expect(codes == [.invalidInput, .invalidInput])
+            try realm.write { realm.delete(odd) }
+            let gone = refusal { _ = try odd.value(of: \.number) }
+            #expect(gone?.code == .invalidatedObject)
+        }
+    }
+
+    @Test("An unmanaged object without a value for it is read and encoded by what throws")
+    func unmanaged() async {
+        await #expect(processExitsWith: .success) {
+            let odd = OddOnly()
+            let noted = NotedOwner()
+            let errors = [
+                refusal { _ = try odd.value(of: \.number) }, refusal { _ = try odd.value(named: "number") },
+                refusal { _ = try noted.value(of: \.noted) }, refusal { _ = try noted.value(named: "noted") },
+            ]
+            for error in errors { #expect(error?.code == .invalidInput) }
+            #expect(errors[0]?.message.contains("'OddOnly.number'") == true)
+            #expect(odd.description.contains("unreadable"))
+            var encodingError: (any Error)?
+            do { _ = try JSONEncoder().encode(CodedOddOnly()) } catch { encodingError = error }
+            #expect(encodingError is EncodingError)
+            odd.number = Odd(persistedValue: 9)!
+            let number = try odd.value(of: \.number).number
+            #expect(number == 9)
+        }
+    }
+}

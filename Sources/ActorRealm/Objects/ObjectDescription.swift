@@ -9,9 +9,17 @@ enum ObjectDescription {
     private static let maximumElements = 100
 
     static func describe(_ object: ObjectBase, depth: Int = 0) -> String {
+        readable {
+            try requireAccess(object.core)
+        } describe: {
+            if object.isInvalidated { return "[invalid object]" }
+            if depth >= maximumDepth { return "<Maximum depth exceeded>" }
+            return describe(existing: object, depth: depth)
+        }
+    }
+
+    private static func describe(existing object: ObjectBase, depth: Int) -> String {
         let info = object.modelClass
-        if object.isInvalidated { return "[invalid object]" }
-        if depth >= maximumDepth { return "<Maximum depth exceeded>" }
         var text = "\(info.name) {\n"
         for property in info.properties where !property.isComputed {
             let value = readable {
@@ -26,14 +34,14 @@ enum ObjectDescription {
 
     static func describe<Elements: RealmCollection>(collection: Elements, depth: Int = 0) -> String {
         if depth >= maximumDepth { return "<Maximum depth exceeded>" }
-        if collection.isInvalidated { return "[invalid collection]" }
         return readable {
-            guard let backing = try collection.readableBacking() else { return }
+            try requireAccess(collection.realm?.core)
+            guard !collection.isInvalidated, let backing = try collection.readableBacking() else { return }
             try backing.requireReadable([], first: maximumElements) {
                 Elements.Element._isReadableElement($0, in: backing)
             }
         } describe: {
-            describe(readable: collection, depth: depth)
+            collection.isInvalidated ? "[invalid collection]" : describe(readable: collection, depth: depth)
         }
     }
 
@@ -50,11 +58,11 @@ enum ObjectDescription {
 
     static func describe<Entries: RealmKeyedCollection>(map: Entries, depth: Int = 0) -> String {
         if depth >= maximumDepth { return "<Maximum depth exceeded>" }
-        if map.isInvalidated { return "[invalid collection]" }
         return readable {
-            try (map as? any BackedMap)?.requireReadable()
+            try requireAccess(map.realm?.core)
+            if !map.isInvalidated { try (map as? any BackedMap)?.requireReadable() }
         } describe: {
-            describe(readable: map, depth: depth)
+            map.isInvalidated ? "[invalid collection]" : describe(readable: map, depth: depth)
         }
     }
 
@@ -67,6 +75,12 @@ enum ObjectDescription {
         let value = name(of: Entries.Value.self, in: (map as? any BackedMap)?.backing)
         return "\(kind(of: map))<string, \(value)> <\(address(of: map as AnyObject))> (\n"
             + listing(entries, of: map.count) + "\n)"
+    }
+
+    /// Throws where not even `isInvalidated` may be asked: in another isolation.
+    private static func requireAccess(_ core: RealmCore?) throws {
+        // Of a realm that has ended it is true wherever it is asked.
+        if let core, !core.isInvalidated { try core.requireAccess() }
     }
 
     /// What is described, or the error that reading it meets.

@@ -166,7 +166,7 @@ struct LiveValues {
         guard let value = ValueReader.unwrap(given), !ValueReader.isScalar(type(of: value)) else { return false }
         if let mixed = value as? AnyRealmValue { return mixed.isLive(in: core) }
         if let elements = value as? any HeldElements { return elements.holds { isLive(any: $0) } }
-        if isWhole(value) { return false }
+        if ValueReader.isWhole(value) { return false }
         return liesInRealm(value) || holds(unmanaged: value) { isLive(any: $0) }
     }
 
@@ -175,11 +175,6 @@ struct LiveValues {
         // A type of the program's own may be an array.
         guard ValueReader.isComposite(value), !(value is any _Persistable) else { return nil }
         return property.declaredTarget ?? core.registry.dynamicAccessor(className: property.targetName)?.info
-    }
-
-    /// Whether a value of any kind is taken as it is: an object, a number, a text.
-    private func isWhole(_ value: Any) -> Bool {
-        ValueReader.object(value) != nil || value is any _Persistable && !(value is any ThreadConfined)
     }
 
     /// Whether an object is a part of another one of this realm, or an unmanaged one that leads to such a part.
@@ -249,7 +244,7 @@ struct LiveValues {
     private func plain(any given: Any?) -> Any? {
         guard let value = ValueReader.unwrap(given) else { return nil }
         if let mixed = value as? AnyRealmValue { return mixed.read() }
-        if isWhole(value) { return value }
+        if ValueReader.isWhole(value) { return value }
         if let entries = ValueReader.copiedEntries(of: value) {
             return ValueReader.Entries(entries.map { (name: $0.name, value: plain(any: $0.value)) })
         }

@@ -242,10 +242,32 @@ enum ValueReader {
         return entries
     }
 
-    /// A value that may be read more than once: of a sequence that is no collection what it has, for it may have that once only.
+    /// Whether a value is taken as it is, also where it is a sequence: an object, or what a property holds and no list, set or map.
+    static func isWhole(_ value: Any) -> Bool {
+        object(value) != nil || value is any _Persistable && !(value is any ThreadConfined)
+    }
+
+    /// A value that may be read more than once: of a sequence in it that is no collection what it has, for it may have that once only.
     static func repeatable(_ value: Any?) -> Any? {
-        guard let value = unwrap(value), !isPlain(value), !(value is any Collection) else { return value }
-        return copiedElements(of: value) ?? value
+        guard let value = unwrap(value), holdsSequence(value) else { return value }
+        if let dictionary = value as? [String: Any?] {
+            let values: [String: Any?] = dictionary.mapValues { repeatable($0) }
+            return values
+        }
+        guard let elements = copiedElements(of: value) else { return value }
+        let values: [Any?] = elements.map { repeatable($0) }
+        return values
+    }
+
+    /// Whether a value is a sequence that is no collection, or a dictionary or an array that holds one.
+    private static func holdsSequence(_ value: Any) -> Bool {
+        if isScalar(type(of: value)) || isWhole(value) { return false }
+        func holds(_ element: Any?) -> Bool { element.map { holdsSequence($0) } ?? false }
+        switch value {
+        case let dictionary as [String: Any?]: return dictionary.values.contains { holds($0) }
+        case let array as [Any?]: return array.contains { holds($0) }
+        default: return value is any Sequence && !(value is any Collection)
+        }
     }
 
     /// The elements of a sequence of the standard library, such as a set or a lazily mapped list.

@@ -85,7 +85,8 @@ enum PredicateFormat {
                 } catch {
                     throw QueryError("Argument \(index + 1): \((error as? Realm.Error)?.message ?? "\(error)")")
                 }
-                guard let elements = ValueReader.elements(of: argument, limit: room + 1) else { return argument }
+                guard !ValueReader.isWhole(argument), let elements = ValueReader.elements(of: argument, limit: room + 1)
+                else { return argument }
                 guard elements.count <= room else {
                     throw QueryError(
                         "The lists of a predicate have more than \(PredicateLimits.argumentValueCount) values together. "

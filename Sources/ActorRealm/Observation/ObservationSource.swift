@@ -25,14 +25,16 @@ struct ObservationSource<Subject: ChangeSubject>: Sendable {
 
     /// What is observed, in the realm that a change is delivered with.
     ///
-    /// That is what was `delivered` before in the same realm. When its owner is gone it is empty, as the change says, and can be copied as
-    /// that.
+    /// That is what was `delivered` before in the same realm. When its owner is gone it is empty, as the change says, and can be read and
+    /// copied as that, which the one delivered before cannot.
     func resolved<Confined: ThreadConfined>(
         _ pending: ChangeCursor<Subject>.Pending,
         in core: RealmCore,
         after delivered: Confined?
     ) -> Confined? {
-        if let delivered, !core.isFrozen, !delivered.isInvalidated, delivered.realm?.core === core { return delivered }
+        if let delivered, pending.last == nil, !core.isFrozen, !delivered.isInvalidated, delivered.realm?.core === core {
+            return delivered
+        }
         if let resolved = Confined._resolve(reference, in: core.realm()) { return resolved }
         guard let last = pending.last else { return delivered }
         if let empty = Confined._resolve(reference.outlivingOwner, in: core.realm()) { return empty }

@@ -9,7 +9,7 @@ extension _CollectionBacking {
         core.checkAccess()
         var descriptor = descriptor
         change(&descriptor)
-        return try _CollectionBacking(
+        let refined = try _CollectionBacking(
             core: core,
             elements: elements,
             shape: shape,
@@ -17,6 +17,8 @@ extension _CollectionBacking {
             predicate: descriptor.predicate,
             steps: descriptor.steps
         )
+        refined.outlivesOwner = outlivesOwner
+        return refined
     }
 
     /// The objects for which a condition of a typed query holds.

@@ -63,7 +63,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     public subscript(position: Int) -> Element {
         get {
             guard let place else {
-                if isRecording, let element = Element._recordingElement() { return element }
+                if isRecording, let element = PathRecorder.element(Element.self) { return element }
                 guard unmanaged.indices.contains(position) else { indexOutOfBounds(position, count: unmanaged.count) }
                 return unmanaged[position]
             }

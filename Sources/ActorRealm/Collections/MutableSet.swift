@@ -58,7 +58,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// - Precondition: There is such a position: look at ``count``, or take ``first`` or iterate.
     public subscript(position: Int) -> Element {
         guard let place else {
-            if isRecording, let element = Element._recordingElement() { return element }
+            if isRecording, let element = PathRecorder.element(Element.self) { return element }
             guard unmanaged.indices.contains(position) else { indexOutOfBounds(position, count: unmanaged.count) }
             return unmanaged[position]
         }

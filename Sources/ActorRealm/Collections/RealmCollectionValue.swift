@@ -23,7 +23,7 @@ public protocol RealmCollectionValue: Hashable, _HasPersistedType, SendableMetat
     static func _encodeBoxedElement(_ value: Any?, _ writer: _RowWriter) -> _Stored?
     /// The next element of an iteration.
     static func _next(_ cursor: _CollectionCursor) -> Self?
-    /// The element of a recording instance's collection.
+    /// The element of a recording instance's collection; nil where there is no value to be one.
     static func _recordingElement() -> Self?
     /// What tells the elements of an unmanaged set apart; nil where Swift's equality does.
     static func _setKey(_ value: Self) -> _Stored?
@@ -98,6 +98,8 @@ extension _Scalar {
     public static func _encodeElement(_ value: Self, _ writer: _RowWriter) -> _Stored? { _stored(value) }
     /// Converts a dynamically typed element; nil when it does not fit.
     public static func _unboxedElement(_ value: Any?) -> Self? { _unboxed(value) }
+    /// The element of a recording instance's collection.
+    public static func _recordingElement() -> Self? { _generatedDefault() }
 }
 
 /// A type whose optional form can be an element of a collection.
@@ -163,7 +165,7 @@ extension Optional: RealmCollectionValue where Wrapped: _RealmCollectionValueIns
         return Wrapped._encodeBoxedElement(value, writer)
     }
     /// The element of a recording instance's collection.
-    public static func _recordingElement() -> Self? { Wrapped._recordingElement().map { .some($0) } }
+    public static func _recordingElement() -> Self? { .some(Wrapped._recordingElement()) }
     /// The object and its row key; nil for values and for none.
     public static func _elementKey(_ value: Self) -> (object: ObjectBase, key: Int64)? {
         value.flatMap { Wrapped._elementKey($0) }

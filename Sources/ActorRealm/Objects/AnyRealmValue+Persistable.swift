@@ -355,6 +355,8 @@ extension AnyRealmValue: RealmCollectionValue {
 
     /// Converts a dynamically typed element; nil when it does not fit.
     public static func _unboxedElement(_ value: Any?) -> AnyRealmValue? { _unboxed(value) }
+    /// The element of a recording instance's collection.
+    public static func _recordingElement() -> AnyRealmValue? { _defaultValue() }
 }
 
 extension _CollectionBacking {

@@ -20,7 +20,7 @@ nonisolated public final class DynamicObject: Object {
             let value: Any?
             if let migration = core?.migration {
                 value = migration.value(of: key, in: self)
-            } else if isDetached {
+            } else if core == nil, isDetached || PathRecorder.breaks() {
                 value = nil
             } else {
                 value = managedClass.requiredProperty(key).value(in: self)

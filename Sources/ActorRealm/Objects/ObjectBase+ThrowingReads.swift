@@ -16,8 +16,10 @@ extension ObservableModel where Self: ObjectBase {
     /// - Parameter keyPath: A property marked `@Persisted`, or links to one: `\.owner?.name`.
     /// - Returns: What the getter returns.
     /// - Throws: `Realm.Error` with the code `.invalidatedObject`, `.closed`, `.wrongIsolation`, `.invalidDatabase`, or
-    ///   `.invalidInput` for a key path that names no stored property and for a stored value that the type does not have.
-    /// - Complexity: That of the getter, and of evaluating the key path twice.
+    ///   `.invalidInput` for a key path that names no stored property or goes through a position of a collection, and for a stored value
+    ///   that the type does not have.
+    /// - Complexity: That of the getter, and of evaluating the key path twice; through the `first` of a collection, that of reading the
+    ///   property of all its objects.
     public func value<Value: _Persistable>(of keyPath: KeyPath<Self, Value>) throws -> Value {
         try requireReadable(PathRecorder.requiredNames(of: keyPath, in: Self.self))
         return self[keyPath: keyPath]
@@ -142,9 +144,19 @@ nonisolated extension ObjectBase {
             guard let property = object.modelClass.property(inPath: name) else { return }
             try object.requireReadable(property)
             if position == names.count - 1 { return }
+            if property.isCollection {
+                return try object.requireReadable(Array(names[(position + 1)...]), ofElementsIn: property)
+            }
             guard let next = try object.linked(by: property) else { return }
             object = next
         }
+    }
+
+    /// Throws what reading the properties of a path would trap on, of each object of a collection.
+    private final func requireReadable(_ names: [String], ofElementsIn property: ModelProperty) throws {
+        let elements = property.value(in: self)
+        if let collection = elements as? any RealmCollection { return try collection.requireReadable(path: names) }
+        try (elements as? any BackedMap)?.requireReadable(path: names)
     }
 
     /// The object that a property leads to, also one that the program sees as a value of its own.

@@ -75,7 +75,13 @@ nonisolated open class ObjectBase {
     /// - Precondition: The class has such a property, the object exists, and what is assigned fits. ``value(named:)``,
     ///   ``setValues(_:ignoringUnknownKeys:)`` and ``Realm/insert(_:value:ignoringUnknownKeys:)`` throw instead.
     open subscript(key: String) -> Any? {
-        get { modelClass.requiredProperty(key).value(in: self) }
+        get {
+            guard let property = modelClass.property(key) else {
+                // Evaluating a key path ends nothing here: whoever asked for it refuses it.
+                return PathRecorder.breaks() ? nil : modelClass.requiredProperty(key).value(in: self)
+            }
+            return property.value(in: self)
+        }
         set { modelClass.requiredProperty(key).assign(newValue, to: self) }
     }
 

@@ -175,6 +175,8 @@ enum ObjectDescription {
 protocol BackedMap {
     var backing: _CollectionBacking? { get }
     func requireReadable() throws
+    /// Reads a property of each object as well, by a path as key paths say it.
+    func requireReadable(path names: [String]) throws
     /// What stands behind it, where what keeps it from being read is an error.
     func readableBacking() throws -> _CollectionBacking?
 }

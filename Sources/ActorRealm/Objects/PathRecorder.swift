@@ -14,6 +14,8 @@ final class PathRecorder {
     /// The instance that the next step begins at; nil where the path is at its end.
     private var expected: ObjectIdentifier?
     private var isBroken = false
+    /// Whether the path goes through a position of a collection, which need not be there where it is followed.
+    private var hasPosition = false
     /// Where in a projection the property is stored that was asked for first.
     private var storage: AnyKeyPath?
 
@@ -46,14 +48,29 @@ final class PathRecorder {
 
     /// Notes that a projection of the recording instance was asked for a property, which is stored there.
     static func note(projectedBy storage: AnyKeyPath) {
-        guard let word = crealm_recorder_get() else { return }
-        let recorder = Unmanaged<PathRecorder>.fromOpaque(word).takeUnretainedValue()
+        guard let recorder = running else { return }
         if recorder.storage == nil { recorder.storage = storage }
     }
 
     /// Where in a projection the property is stored that the running evaluation has asked for first.
-    static var projectedStorage: AnyKeyPath? {
-        crealm_recorder_get().flatMap { Unmanaged<PathRecorder>.fromOpaque($0).takeUnretainedValue().storage }
+    static var projectedStorage: AnyKeyPath? { running?.storage }
+
+    /// What evaluates a key path on the thread.
+    private static var running: PathRecorder? {
+        crealm_recorder_get().map { Unmanaged<PathRecorder>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// What a collection of a recording instance has at every position.
+    static func element<Element: RealmCollectionValue>(_ type: Element.Type) -> Element? {
+        running?.hasPosition = true
+        return Element._recordingElement()
+    }
+
+    /// Notes, where a key path is evaluated, that it goes by a name that is no property; false elsewhere.
+    static func breaks() -> Bool {
+        guard let recorder = running else { return false }
+        recorder.isBroken = true
+        return true
     }
 
     /// The names that an evaluation on a recording instance goes through.
@@ -62,13 +79,14 @@ final class PathRecorder {
         describing keyPath: @autoclosure () -> String,
         _ evaluate: (Root) -> Void
     ) -> [String] {
-        guard let names = recordedNames(in: type, evaluate) else { misuse(brokenMessage(keyPath())) }
+        guard let names = evaluated(in: type, evaluate).path else { misuse(brokenMessage(keyPath())) }
         return names
     }
 
-    /// The names that a key path goes through; nil for one that names no stored property.
+    /// The names that a key path goes through; nil for one that names no stored property, and for one through a position of a collection.
     static func recordedNames<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>, in type: Root.Type) -> [String]? {
-        recordedNames(in: type) { _ = $0[keyPath: keyPath] }
+        let recorder = evaluated(in: type) { _ = $0[keyPath: keyPath] }
+        return recorder.hasPosition ? nil : recorder.path
     }
 
     /// Says that a key path names no stored property.
@@ -77,23 +95,22 @@ final class PathRecorder {
             + "Only stored properties can be searched, sorted and observed."
     }
 
-    private static func recordedNames<Root: ObjectBase>(
-        in type: Root.Type,
-        _ evaluate: (Root) -> Void
-    ) -> [String]? {
+    /// The names; nil for a path that names no stored property.
+    private var path: [String]? { isBroken || names.isEmpty ? nil : names }
+
+    private static func evaluated<Root: ObjectBase>(in type: Root.Type, _ evaluate: (Root) -> Void) -> PathRecorder {
         let root = instance(of: type)
         let recorder = PathRecorder(root: root)
         let outer = crealm_recorder_get()
         crealm_recorder_set(Unmanaged.passUnretained(recorder).toOpaque())
         defer { crealm_recorder_set(outer) }
         evaluate(unsafeDowncast(root, to: Root.self))
-        return recorder.isBroken || recorder.names.isEmpty ? nil : recorder.names
+        return recorder
     }
 
     /// Notes that a recording instance was asked for a property.
     static func record(_ object: ObjectBase, _ key: UInt32, next: ObjectBase? = nil) {
-        guard let word = crealm_recorder_get() else { return }
-        let recorder = Unmanaged<PathRecorder>.fromOpaque(word).takeUnretainedValue()
+        guard let recorder = running else { return }
         if ObjectIdentifier(object) != recorder.expected { recorder.isBroken = true }
         let info = ModelClass.of(type(of: object))
         recorder.names.append(info.pathName(of: info.properties[Int(key & ~PersistedKey.recording) - 1]))

@@ -183,6 +183,15 @@ extension RealmCollection {
         guard let backing = try readableBacking() else { return }
         try backing.requireReadable([], readsParts: readsParts) { Element._isReadableElement($0, in: backing) }
     }
+
+    /// Reads the elements and a property of each, by a path as key paths say it.
+    func requireReadable(path names: [String]) throws {
+        guard let backing = try readableBacking() else {
+            for element in self { try Element._elementKey(element)?.object.requireReadable(names) }
+            return
+        }
+        try backing.requireReadable([names]) { Element._isReadableElement($0, in: backing) }
+    }
 }
 
 extension RealmCollection {
@@ -241,6 +250,15 @@ extension Map {
     func requireReadable(withParts readsParts: Bool) throws {
         guard let backing = try readableBacking() else { return }
         try backing.requireReadable([], readsParts: readsParts) { Value._isReadableElement($0, in: backing) }
+    }
+
+    /// Reads the values and a property of each, by a path as key paths say it.
+    func requireReadable(path names: [String]) throws {
+        guard let backing = try readableBacking() else {
+            for value in values { try Value._elementKey(value)?.object.requireReadable(names) }
+            return
+        }
+        try backing.requireReadable([names]) { Value._isReadableElement($0, in: backing) }
     }
 }
 
@@ -380,7 +398,7 @@ nonisolated extension Projection {
 extension PathRecorder {
     /// The names that a key path goes through.
     ///
-    /// - Throws: `invalidInput` for one that names no stored property.
+    /// - Throws: `invalidInput` for one that names no stored property, or goes through a position of a collection.
     static func requiredNames<Root: ObjectBase>(of path: PartialKeyPath<Root>, in type: Root.Type) throws -> [String] {
         if let names = recordedNames(of: path, in: type) { return names }
         throw Realm.Error(.invalidInput, brokenMessage("\(path)"))

@@ -15,8 +15,51 @@ extension _CustomPersistable {
     public static var _isDefaultGenerated: Bool { PersistedType._isCustomDefaultGenerated }
 
     /// A new default; nil when what is stored before a value was set is no value of the type, which only matters to who
-    /// reads it.
+    /// reads it, or adds an object without a value.
     public static func _generatedDefault() -> Self? { _fromPersisted(PersistedType._customDefault()) }
+
+    /// The first value of an unmanaged property; on a recording instance any value, at which nobody looks.
+    public static func _initialValue(_ object: ObjectBase, _ key: UInt32) -> Self {
+        guard key & PersistedKey.recording == PersistedKey.recording else { return _defaultValue() }
+        PathRecorder.record(object, key)
+        return _recordingElement() ?? _defaultValue()
+    }
+
+    /// What getters and collections of recording instances have; nil where nobody knows a value.
+    public static func _recordingElement() -> Self? { _generatedDefault() ?? PathRecorder.knownValue(Self.self) }
+
+    /// Writes the value that a wrapper holds into a row; an object that has none, nor a default, is refused.
+    public static func _storeWrapper(at wrapper: UnsafeMutableRawPointer, _ writer: _RowWriter) {
+        if let value = held(at: wrapper) ?? _generatedDefault() { return _store(value, writer) }
+        guard let context = writer.context else { return _store(_defaultValue(), writer) }
+        let info = writer.accessor.info
+        context.refuse(info.properties[writer.declared].missingValueMessage(className: info.name))
+    }
+
+    /// The stored form of the value that a wrapper holds; null where it has none, nor the type a default.
+    public static func _storedWrapper(at wrapper: UnsafeMutableRawPointer) -> _Stored {
+        if let value = held(at: wrapper) { return _stored(value) }
+        guard let value = _generatedDefault() else { return _Stored(.null) }
+        // Kept, so that a generated identifier is generated once.
+        wrapper.assumingMemoryBound(to: Persisted<Self>.self).pointee.value = value
+        return _stored(value)
+    }
+
+    /// The value that a wrapper holds: one that was declared or assigned, or a default that was made.
+    private static func held(at wrapper: UnsafeMutableRawPointer) -> Self? {
+        wrapper.assumingMemoryBound(to: Persisted<Self>.self).pointee.value
+    }
+
+    /// The same as a dynamically typed value.
+    static func value(at wrapper: UnsafeMutableRawPointer) -> Any? { held(at: wrapper) }
+
+    /// Whether there is nothing to read in a wrapper.
+    static func lacksValue(at wrapper: UnsafeMutableRawPointer) -> Bool {
+        held(at: wrapper) == nil && _generatedDefault() == nil
+    }
+
+    /// Whether getters of recording instances have a value of the type.
+    static var canBeRecorded: Bool { _recordingElement() != nil }
 
     private static func converted(_ persisted: PersistedType) -> Self {
         guard let value = _fromPersisted(persisted) else {

@@ -170,6 +170,10 @@ class AddContext {
             return (existing, false)
         }
         if case .int(let integer) = value { return (try accessor.table.insert(intPrimaryKey: integer), true) }
+        if value.isNull, !property.shape.isOptional {
+            refuse(property.missingValueMessage(className: accessor.info.name))
+            if let failure { throw failure }
+        }
         return (try accessor.table.insert(primaryKey: value), true)
     }
 

@@ -72,6 +72,9 @@ final class CreateContext: AddContext {
                 )
             } else {
                 stored = property.storedValue(in: defaults()).value
+                if stored.isNull, !property.shape.isOptional {
+                    throw named(refusal(property.missingValueMessage(className: info.name)), info, property)
+                }
             }
             if policy != .error { rowKey = try accessor.table.existingRow(withPrimaryKey: stored) }
             if rowKey == nil {

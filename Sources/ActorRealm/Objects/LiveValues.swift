@@ -61,7 +61,7 @@ struct LiveValues {
             let object = found.objects[next]
             next += 1
             for property in object.modelClass.properties where property.holdsValues {
-                if let value = property.value(in: object) { visit(value, &found) }
+                if let value = object.readableValue(of: property) { visit(value, &found) }
             }
         }
         return found.values
@@ -184,7 +184,7 @@ struct LiveValues {
         if object.core != nil { return object.core === core && object.tableAccessor?.info.isEmbedded == true }
         guard seen.insert(ObjectIdentifier(object)).inserted else { return false }
         return object.modelClass.properties.contains { property in
-            guard property.holdsValues, let value = property.value(in: object) else { return false }
+            guard property.holdsValues, let value = object.readableValue(of: property) else { return false }
             return isLive(value, in: property, &seen)
         }
     }

@@ -146,6 +146,30 @@ final class ModelProperty: Sendable {
         misuse(invalidValueMessage(value, className: className))
     }
 
+    /// What the declaration gives the property of a new object, where its type is one of the program's own; nil for others.
+    func declaredValue(in object: ObjectBase) -> Any? {
+        guard let type = ownType else { return nil }
+        return type.value(at: wrapper(in: object))
+    }
+
+    /// Whether the property of an unmanaged object has no value, nor its type one for the default of what it is stored as.
+    func lacksValue(in object: ObjectBase) -> Bool {
+        guard let type = ownType else { return false }
+        return type.lacksValue(at: wrapper(in: object))
+    }
+
+    /// The type, where it is one of the program's own that a wrapper holds.
+    private var ownType: (any _CustomPersistable.Type)? {
+        guard shape.isConverted, hasWrapper else { return nil }
+        return valueType as? any _CustomPersistable.Type
+    }
+
+    /// Says that an object has no value for the property, nor its type a default.
+    func missingValueMessage(className: String) -> String {
+        "Missing value for '\(className).\(name)': \(valueType) has no value for the default of its stored type. Give one, declare a "
+            + "default, or make the property optional."
+    }
+
     /// Says that a value does not fit.
     func invalidValueMessage(_ value: Any?, className: String) -> String {
         let text = InputCheck.text(of: value)

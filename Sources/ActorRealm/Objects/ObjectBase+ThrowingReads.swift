@@ -21,7 +21,7 @@ extension ObservableModel where Self: ObjectBase {
     /// - Complexity: That of the getter, and of evaluating the key path twice; through the `first` of a collection, that of reading the
     ///   property of all its objects.
     public func value<Value: _Persistable>(of keyPath: KeyPath<Self, Value>) throws -> Value {
-        try requireReadable(PathRecorder.requiredNames(of: keyPath, in: Self.self))
+        try requireReadable(PathRecorder.requiredNames(of: keyPath, in: Self.self) { CollectionOfOne(self) })
         return self[keyPath: keyPath]
     }
 }
@@ -182,6 +182,14 @@ nonisolated extension ObjectBase {
 
     /// Throws what reading a property would trap on.
     final func requireReadable(_ property: ModelProperty) throws {
+        if core == nil, property.lacksValue(in: self) {
+            let name = modelClass.name
+            throw Realm.Error(
+                .invalidInput,
+                property.missingValueMessage(className: name),
+                details: Realm.Error.Details(className: name, propertyName: property.name)
+            )
+        }
         try requireStored(property)
         if property.isLink, property.shape.isConverted, let part = try linked(by: property) {
             try EmbeddedParts.requireReadable(part)

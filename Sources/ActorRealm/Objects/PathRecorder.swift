@@ -16,10 +16,15 @@ final class PathRecorder {
     private var isBroken = false
     /// Whether the path goes through a position of a collection, which need not be there where it is followed.
     private var hasPosition = false
+    /// A value for getters to return whose type has none by itself; nil where that is not needed.
+    private let lent: Any?
     /// Where in a projection the property is stored that was asked for first.
     private var storage: AnyKeyPath?
 
-    private init(root: ObjectBase) { expected = ObjectIdentifier(root) }
+    private init(root: ObjectBase, lent: Any?) {
+        expected = ObjectIdentifier(root)
+        self.lent = lent
+    }
 
     /// The names that a key path goes through, joined by dots.
     static func name<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> String {
@@ -84,8 +89,14 @@ final class PathRecorder {
     }
 
     /// The names that a key path goes through; nil for one that names no stored property, and for one through a position of a collection.
-    static func recordedNames<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>, in type: Root.Type) -> [String]? {
-        let recorder = evaluated(in: type) { _ = $0[keyPath: keyPath] }
+    ///
+    /// - Parameter lent: A value for getters to return whose type has none by itself.
+    static func recordedNames<Root: ObjectBase>(
+        of keyPath: PartialKeyPath<Root>,
+        in type: Root.Type,
+        lent: Any?
+    ) -> [String]? {
+        let recorder = evaluated(in: type, lent: lent) { _ = $0[keyPath: keyPath] }
         return recorder.hasPosition ? nil : recorder.path
     }
 
@@ -98,9 +109,13 @@ final class PathRecorder {
     /// The names; nil for a path that names no stored property.
     private var path: [String]? { isBroken || names.isEmpty ? nil : names }
 
-    private static func evaluated<Root: ObjectBase>(in type: Root.Type, _ evaluate: (Root) -> Void) -> PathRecorder {
+    private static func evaluated<Root: ObjectBase>(
+        in type: Root.Type,
+        lent: Any? = nil,
+        _ evaluate: (Root) -> Void
+    ) -> PathRecorder {
         let root = instance(of: type)
-        let recorder = PathRecorder(root: root)
+        let recorder = PathRecorder(root: root, lent: lent)
         let outer = crealm_recorder_get()
         crealm_recorder_set(Unmanaged.passUnretained(recorder).toOpaque())
         defer { crealm_recorder_set(outer) }
@@ -117,9 +132,24 @@ final class PathRecorder {
         recorder.expected = next.map { ObjectIdentifier($0) }
     }
 
-    // Recording instances are never changed after they were made.
+    /// A value of a type of the program's own that has none for its stored type's default: one that was lent, or a declared default.
+    static func knownValue<Value>(_ type: Value.Type) -> Value? {
+        if let lent = running?.lent as? Value { return lent }
+        return instances.withLock { Shared(declared: $0.declared) }.declared[ObjectIdentifier(type)] as? Value
+    }
+
+    /// Whether getters of a class's recording instance have a value of a type to return.
+    static func canRecord(_ type: any _CustomPersistable.Type, in root: ObjectBase.Type) -> Bool {
+        // Made first, for what it declares is known then.
+        _ = instance(of: root)
+        return type.canBeRecorded
+    }
+
+    // Recording instances, and declared defaults, are never changed after they were made.
     private struct Instances: @unchecked Sendable {
         var byType: [ObjectIdentifier: ObjectBase] = [:]
+        /// A default that a class declares, by its type.
+        var declared: [ObjectIdentifier: Any] = [:]
     }
 
     private static let instances = Mutex(Instances())
@@ -129,14 +159,17 @@ final class PathRecorder {
         let identifier = ObjectIdentifier(type)
         if let known = instances.withLock({ Shared(object: $0.byType[identifier]) }).object { return known }
         let object = type.init()
+        var declared: [ObjectIdentifier: Any] = [:]
         for property in ModelClass.of(type).properties {
+            if let value = property.declaredValue(in: object) { declared[ObjectIdentifier(property.valueType)] = value }
             property.reset(in: object, key: property.key | PersistedKey.recording)
         }
-        let shared = Shared(object: object)
+        let shared = Shared(object: object, declared: declared)
         return
             instances.withLock { known in
                 if let other = known.byType[identifier] { return Shared(object: other) }
                 known.byType[identifier] = shared.object
+                known.declared.merge(shared.declared) { first, _ in first }
                 return shared
             }
             .object!
@@ -144,6 +177,7 @@ final class PathRecorder {
 
     // Takes one out of the lock, or there; as above.
     private struct Shared: @unchecked Sendable {
-        let object: ObjectBase?
+        var object: ObjectBase?
+        var declared: [ObjectIdentifier: Any] = [:]
     }
 }

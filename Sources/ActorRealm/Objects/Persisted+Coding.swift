@@ -12,22 +12,28 @@ extension Persisted: Encodable where Value: Encodable {
     /// A wrapper of a managed object knows that object when the class is `Encodable`.
     public func encode(to encoder: any Encoder) throws {
         guard Int32(bitPattern: key) > 0 else {
-            return try encode(value ?? Value._defaultValue(), to: encoder)
+            guard let value = value ?? Value._generatedDefault() else {
+                throw refusal(
+                    "The property has no value, and \(Value.self) has none for the default of its stored type: assign one before.",
+                    encoder
+                )
+            }
+            return try encode(value, to: encoder)
         }
         guard let object = owner else {
-            throw EncodingError.invalidValue(
-                self,
-                EncodingError.Context(
-                    codingPath: encoder.codingPath,
-                    debugDescription:
-                        "Only unmanaged Realm objects can be encoded using automatic Codable synthesis, unless the class "
-                        + "itself is Encodable. You must explicitly define `encode(to:)` on the model class to encode "
-                        + "managed objects."
-                )
+            throw refusal(
+                "Only unmanaged Realm objects can be encoded using automatic Codable synthesis, unless the class "
+                    + "itself is Encodable. You must explicitly define `encode(to:)` on the model class to encode "
+                    + "managed objects.",
+                encoder
             )
         }
         try object.requireReadable(object.modelClass.properties[Int(key) - 1])
         try encode(Value._get(object, key), to: encoder)
+    }
+
+    private func refusal(_ message: String, _ encoder: any Encoder) -> EncodingError {
+        .invalidValue(self, EncodingError.Context(codingPath: encoder.codingPath, debugDescription: message))
     }
 
     private func encode(_ value: Value, to encoder: any Encoder) throws {

@@ -67,7 +67,10 @@ where Base.Element: ObjectBase {
 
     override func requireReadable() throws {
         guard let backing = try collection.readableBacking() else { return }
-        let names = try PathRecorder.requiredNames(of: keyPath, in: Base.Element.self)
+        let names = try PathRecorder.requiredNames(of: keyPath, in: Base.Element.self) { () throws -> Base in
+            try collection.requireReadable()
+            return collection
+        }
         try backing.requireReadable([names]) {
             Base.Element._isReadableElement($0, in: backing)
         }

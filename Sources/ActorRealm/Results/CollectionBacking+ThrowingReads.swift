@@ -232,7 +232,13 @@ extension RealmCollection where Element: ObjectBase {
     ///   - others: More of them.
     /// - Throws: As ``requireReadable()``, and as `value(of:)` of the elements.
     public func requireReadable(_ first: PartialKeyPath<Element>, _ others: PartialKeyPath<Element>...) throws {
-        let paths = try ([first] + others).map { try PathRecorder.requiredNames(of: $0, in: Element.self) }
+        let paths = try ([first] + others)
+            .map { path in
+                try PathRecorder.requiredNames(of: path, in: Element.self) { () throws -> Self in
+                    try requireReadable()
+                    return self
+                }
+            }
         guard let backing = try readableBacking() else { return }
         try backing.requireReadable(paths) { Element._isReadableElement($0, in: backing) }
     }
@@ -398,10 +404,49 @@ nonisolated extension Projection {
 extension PathRecorder {
     /// The names that a key path goes through.
     ///
-    /// - Throws: `invalidInput` for one that names no stored property, or goes through a position of a collection.
-    static func requiredNames<Root: ObjectBase>(of path: PartialKeyPath<Root>, in type: Root.Type) throws -> [String] {
-        if let names = recordedNames(of: path, in: type) { return names }
+    /// Where nobody knows a value of the type that it leads to, for getters to return, one is taken from objects.
+    ///
+    /// - Parameter objects: Objects of the class, which may be read.
+    /// - Returns: The names; none where that takes an object, and there is none.
+    /// - Throws: `invalidInput` for one that names no stored property, or goes through a position of a collection; what reading the objects
+    ///   does where it takes one.
+    static func requiredNames<Root: ObjectBase, Objects: Sequence>(
+        of path: PartialKeyPath<Root>,
+        in type: Root.Type,
+        readFrom objects: () throws -> Objects
+    ) throws -> [String] where Objects.Element == Root {
+        var lent: Any?
+        if let valueType = Swift.type(of: path).valueType as? any _CustomPersistable.Type,
+            !canRecord(valueType, in: type)
+        {
+            let properties = ModelClass.of(type).properties
+                .filter { ObjectIdentifier($0.valueType) == ObjectIdentifier(valueType) }
+            if properties.isEmpty { throw Realm.Error(.invalidInput, brokenMessage("\(path)")) }
+            lent = try readableValue(of: properties, in: objects())
+            if lent == nil { return [] }
+        }
+        if let names = recordedNames(of: path, in: type, lent: lent) { return names }
         throw Realm.Error(.invalidInput, brokenMessage("\(path)"))
+    }
+
+    /// The first value of some properties that can be read; nil where there are no objects.
+    private static func readableValue<Objects: Sequence>(
+        of properties: [ModelProperty],
+        in objects: Objects
+    ) throws -> Any? where Objects.Element: ObjectBase {
+        var failure: (any Error)?
+        for object in objects {
+            for property in properties {
+                do {
+                    try object.requireReadable(property)
+                    return property.value(in: object)
+                } catch {
+                    failure = failure ?? error
+                }
+            }
+        }
+        if let failure { throw failure }
+        return nil
     }
 }
 

@@ -55,7 +55,9 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
     /// - Precondition: There is such a position: look at ``count``, or take ``first`` or iterate.
     public subscript(position: Int) -> Element {
         guard let backing else {
-            if originProperty == PathRecorder.marker, let element = PathRecorder.element(Element.self) { return element }
+            if originProperty == PathRecorder.marker, let element = PathRecorder.element(Element.self) {
+                return element
+            }
             indexOutOfBounds(position, count: 0)
         }
         return Element._element(at: position, in: backing)

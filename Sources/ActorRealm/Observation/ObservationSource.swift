@@ -32,7 +32,8 @@ struct ObservationSource<Subject: ChangeSubject>: Sendable {
         in core: RealmCore,
         after delivered: Confined?
     ) -> Confined? {
-        if let delivered, pending.last == nil, !core.isFrozen, !delivered.isInvalidated, delivered.realm?.core === core {
+        if let delivered, pending.last == nil, !core.isFrozen, !delivered.isInvalidated, delivered.realm?.core === core
+        {
             return delivered
         }
         if let resolved = Confined._resolve(reference, in: core.realm()) { return resolved }

@@ -251,4 +251,28 @@ struct FailingMembersTests {
         }
         #expect(lostCount > 2, "no step of a rollback failed")
     }
+
+    @Test("A member that fails before anything is sealed leaves what earlier members wrote")
+    func failureBeforeSealing() throws {
+        let failures = StepFailures()
+        let database = try TestDatabase(Self.classes, failures: failures)
+        let file = database.file
+        try database.write { _ in try add(0..<300, byteCount: 200, to: database) }
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        try begin(database, openByteLimit: 1 << 10)
+        try add(1_000..<1_020, byteCount: 200, to: database)
+        try database.model.join()
+        try begin(database, openByteLimit: 1 << 10)
+        try add(2_000..<6_000, byteCount: 200, to: database)
+        file.doubtEveryPage()
+        failures.arm(after: 0)
+        #expect(throws: StorageError.self) { try database.model.prepareCommit() }
+        failures.arm(after: nil)
+        database.model.rollback()
+        try file.publish([#require(try file.sealGroup())])
+        try database.model.advance(to: file.beginRead())
+        try check(Array(0..<300) + Array(1_000..<1_020), byteCount: 200, in: database)
+        try ModelVerifier.verify(database.model)
+    }
 }

@@ -1,0 +1,138 @@
+import RealmTestSupport
+import Testing
+
+@testable import RealmStorage
+
+/// The space of commits that are acknowledged by their records.
+@Suite("Space for commits without pages", .serialized)
+struct OwedSpaceTests {
+    private typealias Owed = OwedPagesTests
+    private let folder = TemporaryDirectory()
+
+    private func open(_ makeDevice: @escaping @Sendable (any StorageDevice) -> any StorageDevice) throws -> StorageFile
+    {
+        var options = Owed.options()
+        options.makeDevice = makeDevice
+        let file = try StorageFile.open(path: folder.path("a.realm"), options: options)
+        try Owed.begin(file)
+        return file
+    }
+
+    private func allocate(in transaction: WriteTransaction) throws -> PageReference {
+        let page = try transaction.allocate(pageCount: 1, kind: .overflow)
+        page.bytes.storeLittle(UInt32(8), at: PageHeader.payloadByteCountOffset)
+        return page.reference
+    }
+
+    @Test("Nothing is written ahead of its commit while what others left is settled")
+    func settling() throws {
+        let isFull = FullDevice.Switch()
+        let file = try open { FullDevice($0, isFull) }
+        defer { file.unlockForWriting() }
+        #expect(try Owed.acknowledge(3, in: file))
+        let member = try file.beginWrite(joining: true)
+        member.unspilledPageLimit = 8
+        for _ in 0..<100 { _ = member.seal(try allocate(in: member)) }
+        isFull.isOn = true
+        try member.settle { () throws(StorageError) in try member.spillIfNeeded() }
+        #expect(isFull.refused == 0)
+        // Behind it, and this fails alone.
+        #expect(throws: StorageError.self) { try member.spillIfNeeded() }
+        isFull.isOn = false
+        member.rollback()
+        #expect(!file.hasStopped)
+        try file.publish([#require(try file.sealGroup())])
+        #expect(try LoggedFile.values(of: file).values == Owed.model(3))
+    }
+
+    @Test("On a full disk no more is owed than leaves room for a commit that ends the group")
+    func roomForEnd() throws {
+        let control = TightDevice.Control()
+        let file = try open { TightDevice($0, control) }
+        defer { file.unlockForWriting() }
+        #expect(try Owed.acknowledge(1, in: file))
+        control.isTight = true
+        var model = Owed.model(1)
+        for value in 2..<1_000 {
+            guard try Owed.acknowledge(file, value % 150 + 2, UInt64(value)) else { break }
+            model[value % 150 + 2] = UInt64(value)
+        }
+        #expect(file.isOwingPages)
+        let last = try file.beginWrite(joining: true)
+        let change = LoggedFile.Change(values: [(190, 7)])
+        try change.apply(to: last)
+        last.record = .init(kind: .changes, content: change.content)
+        try last.secureSpace(for: 0)
+        try file.publish([PageArray.commit(last)])
+        model[190] = 7
+        #expect(try LoggedFile.values(of: file).values == model)
+    }
+
+    @Test("A member that was written ahead in part is sealed with others once nothing is left out")
+    func holes() throws {
+        let control = TightDevice.Control()
+        let file = try open { TightDevice($0, control) }
+        defer { file.unlockForWriting() }
+        #expect(try Owed.acknowledge(3, in: file))
+        let member = try file.beginWrite(joining: true)
+        var late = PageReference.none
+        for index in 0..<2_000 {
+            let page = try allocate(in: member)
+            if index == 1_900 {
+                late = page
+            } else {
+                _ = member.seal(page)
+            }
+        }
+        try member.spill()
+        let start = Int(late.page) * pageByteCount
+        control.refused = start..<(start + pageByteCount)
+        _ = member.seal(late)
+        #expect(throws: StorageError.self) { try member.secureSpace(for: 0) }
+        #expect(!file.hasStopped)
+        control.refused = 0..<0
+        try member.secureSpace(for: 0)
+        member.rollback()
+        try file.publish([#require(try file.sealGroup())])
+        #expect(try LoggedFile.values(of: file).values == Owed.model(3))
+        #expect(try LoggedFile.valuesOfCopy(of: folder.path("a.realm"), in: folder) == Owed.model(3))
+    }
+
+    @Test("No file is made longer beside what an open transaction has written ahead")
+    func besideSpilled() throws {
+        let file = try open { $0 }
+        defer { file.unlockForWriting() }
+        let first = try file.beginWrite(joining: true)
+        let change = LoggedFile.Change(values: [(1, 100)])
+        try change.apply(to: first)
+        first.catalog = ByteTree(root: first.seal(first.catalog.root))
+        first.record = .init(kind: .changes, content: change.content)
+        let group = first.groupNumber
+        let record = try first.joinOwing()
+        let large = try file.beginWrite(joining: true)
+        for _ in 0..<100 { _ = large.seal(try allocate(in: large)) }
+        try large.spill()
+        let before = file.byteCount
+        #expect(try !file.acknowledge([record], of: group))
+        #expect(file.byteCount == before)
+        large.rollback()
+        try file.publish([#require(try file.sealGroup())])
+        #expect(try LoggedFile.values(of: file).values == Owed.model(1))
+    }
+
+    @Test("Who verifies a file that has stopped while it owes pages reads its published version")
+    func stoppedVerification() throws {
+        let isFull = FullDevice.Switch()
+        let file = try open { FullDevice($0, isFull) }
+        defer { file.unlockForWriting() }
+        let version = file.newestVersion
+        #expect(try Owed.acknowledge(3, in: file))
+        let commit = try #require(try file.sealGroup())
+        isFull.isOn = true
+        #expect(throws: StorageError.self) { try file.publish([commit]) }
+        isFull.isOn = false
+        try #require(file.hasStopped)
+        #expect(try file.beginRead(asking: .inFile).version == version)
+        #expect(throws: StorageError.self) { try file.beginRead() }
+    }
+}

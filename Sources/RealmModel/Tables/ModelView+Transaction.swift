@@ -10,9 +10,12 @@ extension ModelView {
         try transaction.storage.checkCommit()
         try secureSpace()
         checkInvariantsIfAsked()
+        generation.pointee &+= 1
+        // Where that fails, it is rolled back alone.
+        try leave(transaction)
         let prepared: PreparedCommit
         do throws(StorageError) {
-            try sealTables()
+            try storeLeft(transaction)
             prepared = try transaction.storage.prepareCommit()
         } catch {
             // A group that cannot be sealed cannot be taken apart either. Alone it is rolled back by the caller.
@@ -104,6 +107,11 @@ extension ModelView {
         guard let transaction else { return }
         generation.pointee &+= 1
         try leave(transaction)
+        try storeLeft(transaction)
+    }
+
+    /// Stores every table that the transaction has left, and has them be read from what is sealed.
+    private func storeLeft(_ transaction: ModelTransaction) throws(StorageError) {
         try sealLeft(transaction)
         for table in transaction.touched { table.readSealed() }
         transaction.touched.removeAll(keepingCapacity: true)

@@ -42,12 +42,23 @@ extension ModelView {
     /// Secures the space of what is to be sealed with commits that were acknowledged, before a step that cannot be undone alone.
     private func secureSpace() throws(StorageError) {
         guard let transaction, transaction.storage.isBesideOwing else { return }
-        let openByteCount = transaction.session.tables.values.reduce(0) { $0 + $1.rows.openByteCount }
-        try transaction.storage.secureSpace(for: openByteCount)
+        try transaction.storage.secureSpace(for: openByteCount(in: transaction))
+    }
+
+    /// The memory of what is not in pages yet.
+    private func openByteCount(in transaction: ModelTransaction) -> Int {
+        transaction.session.tables.values.reduce(0) { $0 + $1.rows.openByteCount }
+    }
+
+    /// The storage of the open transaction, which knows how much is not in pages yet.
+    private var measuredStorage: WriteTransaction? {
+        guard let transaction else { return nil }
+        transaction.storage.openByteCount = openByteCount(in: transaction)
+        return transaction.storage
     }
 
     /// Whether the open transaction may end by ``joinOwing()``; asked behind ``keepRecord(_:)``.
-    package var mayJoinOwing: Bool { transaction?.storage.mayJoinOwing ?? false }
+    package var mayJoinOwing: Bool { measuredStorage?.mayJoinOwing ?? false }
 
     /// Ends the transaction as ``join()`` does, and leaves its record to be made durable.
     package func joinOwing() throws(StorageError) -> (group: UInt64, record: OwingRecord) {
@@ -74,7 +85,7 @@ extension ModelView {
     }
 
     /// Whether the open transaction may end by ``acknowledge()``; asked behind ``keepRecord(_:)``.
-    package var mayOwePages: Bool { transaction?.storage.mayOwePages ?? false }
+    package var mayOwePages: Bool { measuredStorage?.mayOwePages ?? false }
 
     /// Ends the transaction as ``join()`` does, once its record is durable.
     ///

@@ -64,14 +64,12 @@ extension StorageFile {
         return lock.hasOtherProcesses || lock.hasOutsiders
     }
 
-    /// Whether a record may make the next member of a group durable, without pages.
-    func mayOwePages(_ byteCount: Int, in group: WriterGroup, _ space: SpaceMap) -> Bool {
-        guard mayJoinOwing(byteCount, group) else { return false }
-        let needed = neededPageCount(forPagesOf: group, and: byteCount, space)
-        return logTurn.withLock { _ in mayAppend(CollectionOfOne(byteCount), needed) }
+    /// Whether a record of so many bytes may make the next member of a group durable, without pages.
+    func mayOwePages(_ byteCount: Int, _ space: OwedSpace) -> Bool {
+        logTurn.withLock { _ in mayAppend(CollectionOfOne(byteCount), space) }
     }
 
-    /// The same as far as the group alone can tell.
+    /// Whether a record may make the next member of a group durable, as far as the group alone can tell.
     func mayJoinOwing(_ byteCount: Int, _ group: WriterGroup) -> Bool {
         // In a forked child the locks, and what would be made longer, are the parent's.
         guard isOfThisProcess, let log = options.log, let entries = group.entries, !group.hasSpilled,
@@ -83,12 +81,12 @@ extension StorageFile {
     }
 
     /// Whether records may be appended whose commits are left without pages; for whoever has the log's turn.
-    private func mayAppend(_ byteCounts: some Sequence<Int>, _ neededPageCount: Int) -> Bool {
+    private func mayAppend(_ byteCounts: some Sequence<Int>, _ space: OwedSpace) -> Bool {
         // Nothing is being published: the log ends behind the version that is.
         guard let openLog, let lock, lock.logState == .open, writer.withLock({ $0.prepared.isEmpty }),
             state.withLock({ $0.stopped == nil && !$0.published.isFormer }), isCheckpointFarOff(openLog)
         else { return false }
-        return openLog.hasRoom(forContents: byteCounts) && hasPages(neededPageCount)
+        return openLog.hasRoom(forContents: byteCounts) && hasPages(space)
     }
 
     /// Whether no checkpoint is due, which is made of a version with pages; for whoever has the log's turn.
@@ -100,78 +98,6 @@ extension StorageFile {
         releaseBehindCheckpoint()
         let isBeingMade = checkpoint.withLock { $0.next != nil }
         return openLog.usedByteCount <= (isBeingMade ? half + half / 2 : half)
-    }
-
-    /// So many pages the file needs for those of a group and of one more record.
-    ///
-    /// How many pages a record changes is not known: a small one changes a few, most of which others change, too.
-    func neededPageCount(forPagesOf group: WriterGroup, and byteCount: Int, _ space: SpaceMap) -> Int {
-        let bytes = group.owedByteCount + byteCount
-        let changed = 16 + 3 * (group.owedCount + 1) + 2 * bytes / pageByteCount
-        return Int(space.pageCount) + changed - space.freePageCount
-    }
-
-    /// Whether the file is so long; makes it longer before the first commit that is left without pages.
-    ///
-    /// Where it is not, the commit has its pages at once, and fails where they find no space.
-    private func hasPages(_ count: Int) -> Bool {
-        if count > reservation.pageCapacity { return false }
-        if isSecured(count) { return true }
-        if owesPages.load(ordering: .relaxed) { return false }
-        do throws(StorageError) {
-            try growAhead()
-        } catch {
-            // It is told by a commit that needs it.
-            return false
-        }
-        return isSecured(count)
-    }
-
-    /// Whether the file has so many pages, which are not cut off from then on while pages are owed.
-    private func isSecured(_ count: Int) -> Bool {
-        growth.withLock { growth in
-            // What a transaction has written ahead of its commit is neither flushed nor without holes.
-            guard growth.spilledVersion <= state.withLock({ $0.published.version }), isLongEnough(for: count) else {
-                return false
-            }
-            let before = owesPages.load(ordering: .relaxed) ? growth.securedByteCount : 0
-            growth.securedByteCount = max(before, count * pageByteCount)
-            return true
-        }
-    }
-
-    /// Whether the file is so long, as far as that is known.
-    func isLongEnough(for count: Int) -> Bool { byteCount / pageByteCount >= count }
-
-    /// Makes the file longer ahead of need.
-    ///
-    /// - Parameter needed: So many bytes it is to have at least.
-    /// - Throws: The failure; where it is one of the flush, writing has stopped.
-    private func growAhead(to needed: Int = 0) throws(StorageError) {
-        let result = growth.withLock { (_) -> Result<Void, StorageError> in
-            var step = PublishingPlan.Step.writing
-            do throws(StorageError) {
-                let byteCount = try data.currentByteCount()
-                _ = try grow(from: byteCount, for: max(needed, byteCount), flushing: true, &step)
-                return .success(())
-            } catch {
-                // Pages of versions before wait for the same flush.
-                if step == .flushingLength { stopWriting(after: error) }
-                return .failure(error)
-            }
-        }
-        try result.get()
-    }
-
-    /// Makes the file long enough for a commit that is to be sealed and published with others which were acknowledged, before any of that:
-    /// it then fails alone where there is no space.
-    ///
-    /// - Parameter count: So many pages the file needs for all of them.
-    /// - Throws: The failure.
-    func secure(_ count: Int) throws(StorageError) {
-        if isLongEnough(for: count) { return }
-        // What lies behind the last page that there can be is refused where it is taken.
-        try growAhead(to: min(count, reservation.pageCapacity) * pageByteCount)
     }
 
     /// Makes the record of an open transaction durable, and says so to other processes, before anybody is told.
@@ -195,7 +121,7 @@ extension StorageFile {
         try logTurn.withLock { (_) throws(StorageError) in
             if writer.withLock({ $0.hasLost(group) }) { throw lossOfGroup(group) }
             guard let last = records.last,
-                mayAppend(records.lazy.map(\.entry.content.count), last.neededPageCount)
+                mayAppend(records.lazy.map(\.entry.content.count), last.space)
             else { return false }
             do throws(StorageError) {
                 return try makeDurable(records.map(\.entry), of: group)

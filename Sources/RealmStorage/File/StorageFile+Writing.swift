@@ -172,6 +172,7 @@ extension StorageFile {
             endGroup(of: writerState)
             throw .corrupt("A page was given up twice: the file is damaged", page: 0, path: path)
         }
+        if leavesPages { group.usedPageCount = Int(writerState.space.pageCount) - writerState.space.availablePageCount }
         noteSpace(writerState.space)
         lock.noteWriter(from: origin)
         checkWriterBoxIfAsked()

@@ -141,6 +141,9 @@ struct SpaceMap: Equatable {
     /// The number of pages that may be used now.
     var freePageCount: Int { free.pageCount }
 
+    /// The same with those that are put aside for the next allocations.
+    var availablePageCount: Int { free.pageCount + Int(chunk.pageCount) }
+
     /// The number of extents that are free or will be.
     var extentCount: Int { held.values.reduce(free.count + waiting.count) { $0 + $1.count } }
 

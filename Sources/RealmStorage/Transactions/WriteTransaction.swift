@@ -29,6 +29,8 @@ package final class WriteTransaction {
     @exclusivity(unchecked) package var unspilledPageLimit = 4096
     /// The memory that the open clusters of a table may take before the oldest are encoded, in bytes.
     @exclusivity(unchecked) package var openByteLimit = 128 << 20
+    /// The memory of what is not in pages yet, as far as whoever writes has said so: what needs space is estimated by it.
+    @exclusivity(unchecked) package var openByteCount = 0
     /// Whether its changes become a commit record, for which what is done to large lists is noted.
     @exclusivity(unchecked) package var isRecorded = false
     /// Whether it applies commit records: row keys are those of the records then, whatever was given out since.
@@ -257,10 +259,16 @@ package final class WriteTransaction {
         checkInvariantsIfAsked()
     }
 
+    /// The length of its record, where that may make it durable as far as its group can tell.
+    private var owingByteCount: Int? {
+        guard let record, refusal == nil, group.damage == nil else { return nil }
+        return file.mayJoinOwing(record.content.count, group) ? record.content.count : nil
+    }
+
     /// Whether its record may make it durable, and its pages be made later.
     package var mayOwePages: Bool {
-        guard let record, refusal == nil, group.damage == nil else { return false }
-        return file.mayOwePages(record.content.count, in: group, state.space)
+        guard let byteCount = owingByteCount else { return false }
+        return file.mayOwePages(byteCount, owedSpace)
     }
 
     /// Makes the record durable, which acknowledges it, and ends the transaction as ``join()`` does: the pages are made later, with those of
@@ -283,12 +291,9 @@ package final class WriteTransaction {
 
     /// Whether it may end by ``joinOwing()``; blocks no thread.
     package var mayJoinOwing: Bool {
-        guard let record, refusal == nil, group.damage == nil else { return false }
-        let byteCount = record.content.count
-        guard file.mayJoinOwing(byteCount, group) else { return false }
-        // Where it is not long enough for them, the pages of all are made, and this one is to fail alone where there is no space.
-        return !file.hasAcknowledged(group)
-            || file.isLongEnough(for: file.neededPageCount(forPagesOf: group, and: byteCount, state.space))
+        guard owingByteCount != nil else { return false }
+        // Where it is not long enough for more of them, the pages of all are made, for which it is.
+        return !file.hasAcknowledged(group) || file.isLongEnough(for: owedSpace.withEnd)
     }
 
     /// Whether it is sealed with commits that were acknowledged by their records, or are about to be.
@@ -302,7 +307,8 @@ package final class WriteTransaction {
     package func secureSpace(for openByteCount: Int) throws(StorageError) {
         // In a forked child the file is the parent's.
         try file.checkWriting(in: group)
-        try file.secure(file.neededPageCount(forPagesOf: group, and: openByteCount, state.space))
+        self.openByteCount = openByteCount
+        try file.secure(owedSpace.needed)
     }
 
     /// Ends the transaction as ``join()`` does, and leaves its record to be made durable (``StorageFile/acknowledge(_:of:)``), which
@@ -312,10 +318,7 @@ package final class WriteTransaction {
     package func joinOwing() throws(StorageError) -> OwingRecord {
         precondition(isOpen, "The write transaction is over: begin another one")
         guard let record else { preconditionFailure("What has no record is kept as pages") }
-        let owing = OwingRecord(
-            entry: nextEntry(for: record),
-            neededPageCount: file.neededPageCount(forPagesOf: group, and: record.content.count, state.space)
-        )
+        let owing = OwingRecord(entry: nextEntry(for: record), space: owedSpace)
         try join()
         noteOwed(record)
         return owing

@@ -58,6 +58,8 @@ final class WriterGroup {
     /// sealed for them.
     @exclusivity(unchecked) var owedCount = 0
     @exclusivity(unchecked) var owedByteCount = 0
+    /// So many pages were in use, or held by readers, when it began, where that is asked for.
+    @exclusivity(unchecked) var usedPageCount = Int.max
     #if DEBUG
     /// For checks: so many of both were there when they were looked at last.
     @exclusivity(unchecked) private var checked = (retired: 0, sealed: 0)

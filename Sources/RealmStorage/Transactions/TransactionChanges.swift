@@ -14,8 +14,8 @@ struct TransactionChanges {
     var givenUp: [Extent] = []
     /// What it took from the free space, where there are members before it: without any, the group took the same.
     var taken: [Extent] = []
-    /// The pages that its group had to spare when it began, where there are members before it.
-    let spare: SparePages
+    /// The pages that its group had to spare when it began, where there are members before it, without those that settling took.
+    var spare: SparePages
 
     /// What it changed as the content of a commit record; nil where it can only be kept as pages.
     var record: WriteTransaction.Record?
@@ -66,6 +66,11 @@ struct SparePages {
         if pageCount == 1 { return singles.popLast() }
         guard let index = runs.lastIndex(where: { $0.pageCount == pageCount }) else { return nil }
         return runs.remove(at: index).page
+    }
+
+    /// The run that ``take(_:)`` would take out.
+    func next(_ pageCount: UInt32) -> PageNumber? {
+        pageCount == 1 ? singles.last : runs.last { $0.pageCount == pageCount }?.page
     }
 }
 

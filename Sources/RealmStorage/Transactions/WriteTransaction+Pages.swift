@@ -152,14 +152,24 @@ extension WriteTransaction {
         return stamp >= group.firstVersion ? stamp : nil
     }
 
+    /// Takes a run that was to spare when the transaction began, and is still, for what others left.
+    ///
+    /// It must not be a page that the rollback would give back. Where nothing is owed, members are few.
+    private func takeSettledSpare(_ pageCount: UInt32) -> PageNumber? {
+        guard group.owedCount > 0, let page = changed.spare.next(pageCount), page == group.spare.next(pageCount) else {
+            return nil
+        }
+        _ = changed.spare.take(pageCount)
+        return group.spare.take(pageCount)
+    }
+
     /// Takes a run from the free space, or one that was given back; `isLasting` says that it will probably be in use for
     /// many commits.
     private func takeRun(_ pageCount: Int, isLasting: Bool) throws(StorageError) -> MutablePage {
         try reservation.failures?.step(.pageMemory, path: file.path)
         let count = UInt32(pageCount)
         let page: PageNumber
-        // What settles must not take a page that the rollback would give back.
-        if !isSettling, let spare = group.spare.take(count) {
+        if let spare = isSettling ? takeSettledSpare(count) : group.spare.take(count) {
             page = spare
         } else {
             // A few only: many would scatter a large commit.

@@ -109,12 +109,34 @@ extension StorageFile {
     /// Makes the file long enough for a commit that is to be sealed and published with others which were acknowledged, before any of that:
     /// it then fails alone where there is no space.
     ///
-    /// - Parameter count: So many pages the file needs for all of them.
+    /// - Parameters:
+    ///   - count: So many pages the file needs for all of them.
+    ///   - group: Their group.
     /// - Throws: The failure.
-    func secure(_ count: Int) throws(StorageError) {
+    func secure(_ count: Int, for group: WriterGroup) throws(StorageError) {
         // What lies behind the last page that there can be is refused where it is taken.
         let count = min(count, reservation.pageCapacity)
+        if group.hasSpilled { return try fillAhead(to: count * pageByteCount, for: group) }
         if isLongEnough(for: count) { return }
         try growAhead(to: count * pageByteCount)
+    }
+
+    /// Makes the file so long, and leaves no hole before that: it is flushed with the pages of what was written ahead.
+    private func fillAhead(to end: Int, for group: WriterGroup) throws(StorageError) {
+        let result = growth.withLock { (growth) -> Result<Void, StorageError> in
+            let (old, before) = (byteCount, growth)
+            do throws(StorageError) {
+                growth.spilledVersion = group.firstVersion
+                var reached = max(old, try data.currentByteCount())
+                try data.fillHoles(of: &growth, behind: &reached, to: end)
+                note(byteCount: reached)
+                return .success(())
+            } catch {
+                growth = before
+                try? data.setByteCount(old)
+                return .failure(error)
+            }
+        }
+        try result.get()
     }
 }

@@ -308,7 +308,7 @@ package final class WriteTransaction {
         // In a forked child the file is the parent's.
         try file.checkWriting(in: group)
         self.openByteCount = openByteCount
-        try file.secure(owedSpace.needed)
+        try file.secure(owedSpace.needed, for: group)
     }
 
     /// Ends the transaction as ``join()`` does, and leaves its record to be made durable (``StorageFile/acknowledge(_:of:)``), which

@@ -49,7 +49,7 @@ extension RealmCore {
             }
             return nil
         } catch {
-            cancelTransaction()
+            cancelTransaction(because: error)
             throw Realm.Error.wrap(error, path: coordinator.path)
         }
     }

@@ -77,7 +77,8 @@ extension RealmCore {
             isFresh = false
             if lifecycle != .open { throw error(.closed, "The realm was closed while the write waited for its turn.") }
             try checkCurrentSchema()
-            let joining = joining && mayStandOnOwing
+            let joining = joining && mayStandOnOwing && !beginsAlone
+            beginsAlone = false
             coordinator.writes.transactionBegins(joining: joining, isOpenEnded: isOpenEnded, in: isolation)
             // What is owed has been sealed, and is being published.
             if owedPages != nil, !joining { try catchUp() }
@@ -119,7 +120,7 @@ extension RealmCore {
             try model.keepRecord(coordinator.recordHeading)
             return (try sealCommit(), turn)
         } catch {
-            cancelTransaction()
+            cancelTransaction(because: error)
             throw Realm.Error.wrap(error, path: coordinator.path)
         }
     }
@@ -150,7 +151,7 @@ extension RealmCore {
             hideIfBehind()
             return (turn, group)
         } catch {
-            cancelTransaction()
+            cancelTransaction(because: error)
             throw Realm.Error.wrap(error, path: coordinator.path)
         }
     }
@@ -172,6 +173,12 @@ extension RealmCore {
         // It saw what is acknowledged, whose writers may not have gone on yet.
         if base == nil, let owed { owe(owed) }
         followBehindTransaction()
+    }
+
+    /// The same behind a commit that failed: where there was no space for it with what owes its pages, the next one begins without these.
+    func cancelTransaction(because error: any Error) {
+        cancelTransaction()
+        if coordinator.leavesPages, (error as? StorageError)?.code == .full { beginsAlone = true }
     }
 
     /// Moves to what others have committed while a transaction was open that has come to nothing, and has it delivered.

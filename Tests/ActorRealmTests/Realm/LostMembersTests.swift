@@ -1,3 +1,4 @@
+import Foundation
 import RealmStorage
 import RealmTestSupport
 import Testing
@@ -44,8 +45,9 @@ struct LostMembersTests {
         }
 
         /// Leaves a member with an entry to be sealed with others.
-        func join(_ name: String) async throws -> Task<Void, any Error> {
+        func join(_ name: String, session: (any WriterSession)? = nil) async throws -> Task<Void, any Error> {
             let (turn, transaction) = try await begin()
+            if let session { transaction.session = session }
             try transaction.add(name)
             #expect(scheduler.mayJoin(turn))
             let group = transaction.groupNumber
@@ -86,6 +88,40 @@ struct LostMembersTests {
         let error = await #expect(throws: StorageError.self) { try await member.value }
         #expect(error?.code == .full)
         #expect(try fixture.has("first") && fixture.has("follower") && !fixture.has("member"))
+        #expect(fixture.scheduler.preparedCount == 0)
+    }
+
+    /// Has something done when a group has been sealed, before the scheduler knows.
+    private final class Session: WriterSession {
+        let body: () -> Void
+
+        init(_ body: @escaping () -> Void) { self.body = body }
+
+        func seal(in transaction: WriteTransaction) throws(StorageError) {}
+        func didSeal(catalog: PageReference) { body() }
+    }
+
+    @Test("A group that is lost when it has just been sealed holds nobody up")
+    func lostWhenSealed() async throws {
+        let fixture = try Fixture()
+        let (commit, first) = try await fixture.prepare("first")
+        let session = Session {
+            fixture.lose(commit)
+            fixture.disk.open(with: ())
+            // The flush ends, and whoever waits for the member is told.
+            while fixture.scheduler.state.withLock({ $0.queue.isFlushing }) { usleep(1_000) }
+        }
+        let member = try await fixture.join("member", session: session)
+        let (turn, transaction) = try await fixture.begin(joining: false)
+        let isLeft = fixture.scheduler.state.withLock { !$0.prepared.isEmpty }
+        // Nobody would flush it, and whoever waits for flushes waits for it.
+        #expect(!isLeft)
+        if !isLeft { fixture.scheduler.waitForFlushes() }
+        transaction.rollback()
+        fixture.scheduler.finish(turn)
+        await #expect(throws: StorageError.self) { try await first.value }
+        await #expect(throws: StorageError.self) { try await member.value }
+        #expect(try !fixture.has("first") && !fixture.has("member"))
         #expect(fixture.scheduler.preparedCount == 0)
     }
 

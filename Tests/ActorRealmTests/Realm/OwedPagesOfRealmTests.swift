@@ -114,6 +114,25 @@ struct OwedPagesOfRealmTests {
         }
     }
 
+    @Test("A realm that is gone is looked for behind a publishing, and in no turn of a writer")
+    func forgotten() throws {
+        try withOwing { realm in
+            let coordinator = realm.core.coordinator
+            let queue = DispatchQueue(label: "other")
+            // It is let go of, and not closed.
+            try queue.sync { _ = try names(Realm(configuration: configuration(), queue: queue)) }
+            #expect(!owes(realm))
+            #expect(!coordinator.isUsedByOneRealm)
+            try add(["d"], to: realm)
+            let deadline = ContinuousClock.now + .seconds(60)
+            while !coordinator.isUsedByOneRealm, ContinuousClock.now < deadline { usleep(1_000) }
+            #expect(coordinator.isUsedByOneRealm)
+            try add(["e", "f"], to: realm)
+            #expect(owes(realm))
+            #expect(names(realm) == ["a", "b", "c", "d", "e", "f"])
+        }
+    }
+
     @Test(
         "A realm that ends in a block that stands on what has no pages holds nothing of it",
         arguments: [true, false]

@@ -200,4 +200,144 @@ extension OwingAsyncWritesTests {
             await other.close()
         }
     }
+
+    @Test("A block that throws on top of a commit that has no record is told behind its flush, and that it is lost")
+    func thrownOnTopOfJoined() async throws {
+        let hook = Hook()
+        let control = StepDevice.Control()
+        var configuration = hooked(hook)
+        configuration.makeDevice = { StepDevice($0, control) }
+        try await withOwing(configuration) { place, coordinator in
+            let (first, mayGo) = try await beginInFlush("d", place, hook)
+            // Its record is too long to be left, so that it joins what is owed.
+            let large = Task { try await place.addMany(8, of: 200_000) }
+            try await waitForWriters(2, coordinator)
+            await #expect(throws: Realm.Error.self) {
+                try await place.throwBehindFlush(
+                    coordinator,
+                    mayGo,
+                    before: { control.isFull.store(true, ordering: .sequentiallyConsistent) }
+                )
+            }
+            // Durable by its record.
+            try await first.value
+            // What the block has seen.
+            await #expect(throws: Realm.Error.self) { try await large.value }
+            #expect(coordinator.file.hasStopped)
+        }
+    }
+
+    @Test("A block freezes what is acknowledged, though a record beside it could not be made durable")
+    func freezingBesideFailure() async throws {
+        let hook = Hook()
+        try await withOwing(hooked(hook)) { place, coordinator in
+            let path = path
+            let (first, mayGo) = try await beginInFlush("d", place, hook) { unlink(path) }
+            #expect(await place.namesFrozenBehindFlush(coordinator, mayGo) == ["a", "b", "c"])
+            await #expect(throws: Realm.Error.self) { try await first.value }
+            #expect(coordinator.file.hasStopped)
+        }
+    }
+
+    @Test("A realm that follows a publishing by itself has no pages made of what it has acknowledged since")
+    func followsPublished() async throws {
+        try await withOwing { place, coordinator in
+            // Nothing is to follow on its own: what is posted may come at any time.
+            await place.perform { $0.core.autorefresh = false }
+            coordinator.writes.makePages()
+            try await place.add("d")
+            try #require(coordinator.writes.owesPages)
+            let isMoved = await place.perform { realm in
+                let before = realm.core.version
+                realm.core.autorefresh = true
+                realm.core.refreshQuietly()
+                return realm.core.version > before
+            }
+            #expect(isMoved)
+            #expect(coordinator.writes.owesPages)
+            #expect(await place.names() == ["a", "b", "c", "d"])
+        }
+    }
+
+    /// Gives a group up, by a transaction that has joined it, in which one record waits and nothing is acknowledged; and has that record be
+    /// flushed in vain before the transaction's turn ends.
+    ///
+    /// - Returns: The turn, and the number of the group.
+    private func giveUp(
+        _ place: Place,
+        _ coordinator: RealmCoordinator
+    ) async throws -> (turn: WriteScheduler.Ticket, group: UInt64) {
+        // The realm does not look at what has pages now, and goes on as one that owes them.
+        await place.perform { $0.core.autorefresh = false }
+        coordinator.writes.makePages()
+        try #require(!coordinator.writes.owesPages)
+        let hold = Hold(coordinator)
+        let first = await place.begin(["d"])[0]
+        try await waitForWriters(2, coordinator)
+        let turn = try await coordinator.writes.acquire(for: .none)
+        coordinator.writes.transactionBegins(joining: true)
+        let member = try coordinator.file.beginWrite(joining: true)
+        let group = member.groupNumber
+        member.abandonGroup(because: StorageError(.io, "as a test has it"))
+        hold.end()
+        await #expect(throws: Realm.Error.self) { try await first.value }
+        #expect(!coordinator.file.hasStopped)
+        return (turn, group)
+    }
+
+    @Test("Whoever has seen a group that is given up is told so, also where its records were flushed in vain before")
+    func givenUpBehindFlush() async throws {
+        try await withOwing { place, coordinator in
+            let (turn, group) = try await giveUp(place, coordinator)
+            let base = coordinator.writes.finish(turn, group: group)
+            let result = await base?.value()
+            #expect(throws: StorageError.self) { try result?.get() }
+            try await place.addBlocking("e")
+            #expect(await place.names() == ["a", "b", "c", "e"])
+        }
+    }
+
+    @Test("A synchronous write behind a group that was given up owes pages of its own")
+    func acknowledgedBehindGivenUp() async throws {
+        try await withOwing { place, coordinator in
+            let (turn, group) = try await giveUp(place, coordinator)
+            // As a realm that is let go of in its transaction does.
+            coordinator.writes.finish(turn)
+            try await place.addBlocking("e")
+            #expect(coordinator.writes.state.withLock { state in state.joined.allSatisfy { $0.group > group } })
+            // It is durable, and not lost with the other one.
+            await #expect(throws: Never.self) { try await place.perform { try $0.core.catchUp() } }
+            #expect(await place.names() == ["a", "b", "c", "e"])
+        }
+    }
+}
+
+extension OwingAsyncWritesTests.Place {
+    /// A block that has the flush under way end, and throws behind that.
+    func throwBehindFlush(
+        _ coordinator: RealmCoordinator,
+        _ mayGo: DispatchSemaphore,
+        before: @Sendable () -> Void
+    ) async throws {
+        try await realm.asyncWrite {
+            before()
+            mayGo.signal()
+            while coordinator.writes.state.withLock({ $0.queue.isFlushing }) { usleep(1_000) }
+            throw OwingAsyncWritesTests.Failure()
+        }
+    }
+
+    /// What is frozen in such a block, whatever becomes of its write.
+    func namesFrozenBehindFlush(_ coordinator: RealmCoordinator, _ mayGo: DispatchSemaphore) async -> [String] {
+        var names: [String] = []
+        do {
+            try await realm.asyncWrite {
+                mayGo.signal()
+                while coordinator.writes.state.withLock({ $0.queue.isFlushing }) { usleep(1_000) }
+                // Where this throws, `freeze()` of the realm ends the process.
+                names = try realm.core.freeze().objects(Tally.self).map(\.name).sorted()
+            }
+        } catch {}
+        return names
+    }
 }

@@ -13,7 +13,7 @@ struct OwingAsyncWritesTests {
 
     private let file = TestFile()
     private let clock = HandClock()
-    private var path: String { file.directory.path("test.realm") }
+    var path: String { file.directory.path("test.realm") }
 
     func configuration(
         ringByteCount: Int? = nil,

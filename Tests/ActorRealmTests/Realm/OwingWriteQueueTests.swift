@@ -205,6 +205,8 @@ struct OwingWriteQueueTests {
         _ = queue.start(third)
         #expect(!queue.mayLeaveRecord(third))
         #expect(queue.flushFinished(at: 10) == Actions())
+        // Whoever is rolled back now has seen what is not durable.
+        #expect(!queue.areRecordsDurable)
         #expect(queue.finish(third, .nothing, at: 11) == Actions(flush: .ioThread))
         #expect(queue.isSealing)
         _ = queue.sealFinished(at: 12)

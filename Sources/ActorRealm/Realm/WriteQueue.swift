@@ -207,8 +207,8 @@ struct WriteQueue<Isolation: Hashable> {
         return waiter.ticket == ticket && waiter.kind == kind
     }
 
-    /// Whether all records of those that owe their pages are durable.
-    var areRecordsDurable: Bool { recordedCount == 0 && !isFlushingRecords }
+    /// Whether all that joined is durable by its records, and owes nothing but its pages.
+    var areRecordsDurable: Bool { owesPages && joinedCount == 1 && recordedCount == 0 && !isFlushingRecords }
 
     /// Whether the lock may be kept while nobody wants it.
     private var keepsLock: Bool { isAlone && mayKeep && !isContended }

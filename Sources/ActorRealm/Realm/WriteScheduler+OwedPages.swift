@@ -19,14 +19,16 @@ extension WriteScheduler {
     ///
     /// - Returns: That making.
     func acknowledge(_ group: UInt64, ending ticket: Ticket) -> BaseFlush {
-        let (actions, pages) = state.withLock { state -> (Queue.Actions, BaseFlush) in
+        let (actions, pages, gone) = state.withLock { state -> (Queue.Actions, BaseFlush, [Joined]) in
             look(&state)
+            let gone = state.takeOwing(besides: group)
             // The queue counts all of them as one.
             if !state.queue.owesPages { state.join(group) { $0.completions.append(.callback { _ in }) } }
             let pages = state.flushOfJoined()
-            return (released(state.finish(ticket, .acknowledged, at: now)), pages)
+            return (released(state.finish(ticket, .acknowledged, at: now)), pages, gone)
         }
         perform(actions)
+        for joined in gone { tell(joined, file.lossOfGroup(joined.group)) }
         return pages
     }
 

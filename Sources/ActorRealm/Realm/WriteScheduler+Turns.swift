@@ -220,8 +220,8 @@ extension WriteScheduler.State {
     mutating func flushOfBase(of group: UInt64, in file: StorageFile) -> BaseFlush? {
         if file.hasLost(group: group) { return BaseFlush(.failure(file.lossOfGroup(group))) }
         if joined.last?.group == group {
-            // They are durable, whenever their pages are made.
-            if queue.owesPages, queue.areRecordsDurable { return nil }
+            // They are durable, whenever their pages are made; unless they were given up, and nobody has been told.
+            if queue.areRecordsDurable, !file.hasGivenUp(group: group) { return nil }
             queue.wishForPages()
             return flushOfJoined()
         }

@@ -308,6 +308,9 @@ extension StorageFile {
     /// One atomic load.
     package func hasLost(group: UInt64) -> Bool { group <= lastLostGroup.load(ordering: .acquiring) }
 
+    /// Whether a group that is not published was given up, or lost with a commit that failed.
+    package func hasGivenUp(group: UInt64) -> Bool { writer.withLock { $0.hasLost(group) } }
+
     /// Why a group was lost.
     package func lossOfGroup(_ group: UInt64) -> StorageError {
         let known = writer.withLock { box in

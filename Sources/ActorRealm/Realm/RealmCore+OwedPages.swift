@@ -90,6 +90,8 @@ extension RealmCore {
     /// - Throws: `StorageError`, also where there is no memory for it.
     func acknowledgedSnapshot() throws(StorageError) -> Snapshot? {
         guard owedPages != nil, model.isInTransaction else { return nil }
+        // A failure beside the block takes nothing of it away.
+        if let snapshot = coordinator.file.acknowledgedInMemory(from: origin) { return snapshot }
         let snapshot = try coordinator.file.beginRead(from: origin)
         if snapshot.isInMemory || !coordinator.file.isOwingPages { return snapshot }
         throw StorageError(

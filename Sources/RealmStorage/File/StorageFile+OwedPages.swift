@@ -49,6 +49,14 @@ extension StorageFile {
         throw stopped
     }
 
+    /// The newest acknowledged version in memory, whatever becomes of its pages; nothing is made in the file, and nobody is asked to.
+    ///
+    /// - Returns: The version; nil where nothing is owed, it cannot be made, or has pages by now.
+    package func acknowledgedInMemory(from origin: ReaderOrigin? = nil) -> Snapshot? {
+        guard owesPages.load(ordering: .sequentiallyConsistent) else { return nil }
+        return replayOwedRecords().map { Snapshot(of: $0, origin: origin) }
+    }
+
     /// Makes the newest acknowledged version in memory; nil where it cannot be made, or has pages by now.
     private func replayOwedRecords() -> ReplayedVersion? {
         guard let log = options.log, let base = try? beginRead(asking: .published) else { return nil }

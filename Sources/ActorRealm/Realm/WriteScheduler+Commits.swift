@@ -123,6 +123,8 @@ extension WriteScheduler {
         }
         let (actions, lost) = state.withLock { state in
             look(&state)
+            // Where a commit before it has failed meanwhile, nobody would look for it among the prepared ones any more.
+            if let group = sealed?.group, file.hasLost(group: group) { sealed = nil }
             let (joined, lost) = state.takeJoined(sealedTo: sealed?.group)
             if let sealed {
                 state.prepared.append(

@@ -38,8 +38,9 @@ final class CoreRegistration: @unchecked Sendable {
 
     /// Ends what observes with a core whose isolation is gone: else it and its version live as long as a token does.
     func endOrphan() {
-        guard let signals = core?.signals else { return }
-        signals.end()
+        guard let core else { return }
+        core.coordinator.noteGone()
+        core.signals.end()
     }
 
     /// Has the core follow the newest version, in its isolation; any number of calls before it does are one.

@@ -33,6 +33,8 @@ final class RealmCoordinator: Sendable {
     let space: SpaceKeeper
     /// The frozen copies and references that need a version of the file.
     let copyCount = Atomic(0)
+    /// Whether realms are gone that may be known still.
+    private let hasGone = Atomic(false)
     private let identities = CommitIdentity.Source()
     /// Called behind a look for open realms, and at what is declared while rules go, for tests.
     // Unsafe because only a test sets them, before the thread that is to look begins.
@@ -106,24 +108,26 @@ final class RealmCoordinator: Sendable {
     /// Whether nobody but one realm of this process follows the file: what is acknowledged without pages is asked for by nobody else.
     ///
     /// Whoever comes counts before it looks for the newest version, and the file says that it owes pages before this is asked.
+    /// A realm that is gone counts until it is forgotten (``forgetGone()``).
     var isUsedByOneRealm: Bool {
-        var isOne = hasOneRegistration
-        if isOne == nil {
-            forgetDead()
-            isOne = hasOneRegistration
-        }
-        return isOne == true && observations.memberCount.load(ordering: .sequentiallyConsistent) == 0
+        hasOneRegistration && observations.memberCount.load(ordering: .sequentiallyConsistent) == 0
             && !file.hasOtherReaders
     }
 
-    /// Whether there is one, and nobody is about to be another; nil where some of several may be gone.
-    private var hasOneRegistration: Bool? {
+    /// Whether there is one, and nobody is about to be another.
+    private var hasOneRegistration: Bool {
         state.withLock { state in
-            if state.openings > 0 || !state.listeners.isEmpty { return false }
-            let count = state.cores.count + state.passing.count + state.replaced.count
-            return count > 1 ? nil : count == 1
+            state.openings == 0 && state.listeners.isEmpty
+                && state.cores.count + state.passing.count + state.replaced.count == 1
         }
     }
+
+    /// Notes that a realm is gone which may be known still.
+    func noteGone() { if leavesPages { hasGone.store(true, ordering: .sequentiallyConsistent) } }
+
+    /// Forgets realms that are gone, where they would have each commit have its pages; behind a publishing, and never in a writer's turn: who
+    /// looks may be the last to let go of an actor.
+    func forgetGone() { if leavesPages, hasGone.exchange(false, ordering: .sequentiallyConsistent) { forgetDead() } }
 
     /// Whether the file vanishes with its last user.
     var isTemporary: Bool { settings.isTemporary }

@@ -28,7 +28,7 @@ extension RealmCore {
     ///
     /// - Returns: What is to be published, and the turn to be ended with it; nil where the commit is done.
     func prepareOrAcknowledge() throws -> (PreparedCommit, WriteScheduler.Ticket)? {
-        guard coordinator.leavesPages, let turn = ticket, mayBeOwing, coordinator.writes.mayOwePages(turn) else {
+        guard coordinator.leavesPages, let turn = ticket, coordinator.writes.mayOwePages(turn), mayBeOwing else {
             return try prepareCommit()
         }
         exclusiveTask = 0
@@ -109,7 +109,7 @@ extension RealmCore {
     ///
     /// - Returns: What is to be flushed; nil where the transaction is open still, and to be ended in another way.
     func joinOwing() throws -> RecordedCommit? {
-        guard coordinator.leavesPages, let turn = ticket, mayBeOwing, coordinator.writes.mayLeaveRecord(turn) else {
+        guard coordinator.leavesPages, let turn = ticket, coordinator.writes.mayLeaveRecord(turn), mayBeOwing else {
             return nil
         }
         do {

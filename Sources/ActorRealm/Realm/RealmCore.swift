@@ -160,6 +160,7 @@ final class RealmCore {
             if let ticket { coordinator.writes.finish(ticket) }
         }
         if isCountedAsWriter { coordinator.file.countWriter(false) }
+        if !isFrozen, lifecycle != .closed { coordinator.noteGone() }
         place.deallocate()
     }
 

@@ -30,7 +30,9 @@ final class VersionRelay: Sendable {
             coordinator?.versionPublished(version)
             return coordinator
         }
-        // Let go of behind the lock: the end of the last reference waits for a step that may announce a version itself.
+        // Let go of behind the lock: the end of the last reference waits for a step that may announce a version itself. What is gone may
+        // end with this, too.
+        coordinator?.forgetGone()
         withExtendedLifetime(coordinator) {}
     }
 }

@@ -278,7 +278,8 @@ extension RealmCore {
         // What was opened for reading only does not change, though others of this process may have written to the file before.
         guard autorefresh, !configuration.readOnly else { return }
         do {
-            try advanceToNewest()
+            // What it has acknowledged since comes with its next access, and others have the pages of theirs made.
+            try advanceToNewest(asking: .published)
         } catch {
             report(error, "A realm could not move to the newest version.")
         }

@@ -313,16 +313,22 @@ final class RealmCore {
     ///
     /// Another task's transaction in two steps is set aside for that.
     ///
+    /// - Parameters:
+    ///   - isWriter: Whether the version may take a reader entry that is kept for writers.
+    ///   - demand: What it asks for where pages are owed.
     /// - Returns: whether there was a newer one, and the realm stands on it.
     @discardableResult
-    func advanceToNewest(asWriter isWriter: Bool = false) throws(StorageError) -> Bool {
+    func advanceToNewest(
+        asWriter isWriter: Bool = false,
+        asking demand: StorageFile.PageDemand = .acknowledged
+    ) throws(StorageError) -> Bool {
         guard !isFrozen, lifecycle == .open, !isHeldByTransaction, outdatedReason == nil,
             model.snapshot.isBehind(coordinator.file.newestVersion)
         else { return false }
         try setForeignTransactionAside()
         let before = version
         do throws(StorageError) {
-            try advance(to: coordinator.file.beginRead(from: origin, asWriter: isWriter))
+            try advance(to: coordinator.file.beginRead(from: origin, asWriter: isWriter, asking: demand))
         } catch {
             // An outdated realm stays, and that is no failure of whoever moves it.
             if outdatedReason != nil { return false }

@@ -317,6 +317,7 @@ final class RealmCore {
     ///   - isWriter: Whether the version may take a reader entry that is kept for writers.
     ///   - demand: What it asks for where pages are owed.
     /// - Returns: whether there was a newer one, and the realm stands on it.
+    /// - Throws: `StorageError`, where it cannot be read or does not fit.
     @discardableResult
     func advanceToNewest(
         asWriter isWriter: Bool = false,

@@ -97,10 +97,8 @@ package final class ClusterWriter {
 
     /// Seals what earlier transactions left unsealed, so that it is there when this one is rolled back.
     ///
-    /// - Throws: What sealing throws, now and whenever it is asked for again: the group is lost then. Or the failure to write what waits for it,
-    ///   where there is much: then only the open transaction cannot be committed.
+    /// - Throws: What sealing throws, now and whenever it is asked for again: the group is lost then.
     package func settle() throws(StorageError) {
-        if transaction.isJoined { try transaction.spillIfNeeded() }
         settledTree = try transaction.settle { () throws(StorageError) in
             unsettledKeys = .min
             return try seal()

@@ -70,6 +70,24 @@ extension RealmCoordinator {
         }
         file.giveBackPages { kept.contains($0) }
     }
+
+    /// Forgets the cores that are gone.
+    ///
+    /// Asking whether something lives holds it for a moment, and whoever lets go of it last ends it: an actor with the
+    /// tokens of its observers, which unregister here. Therefore nothing is asked under the lock.
+    func forgetDead() {
+        let all = state.withLock { $0.registrations }
+        let dead = all.filter { !$0.isAlive }
+        if dead.isEmpty { return }
+        let identifiers = Set(dead.map(ObjectIdentifier.init))
+        state.withLock { state in
+            state.cores = state.cores.filter { !identifiers.contains(ObjectIdentifier($0.value)) }
+            state.passing = state.passing.filter { !identifiers.contains(ObjectIdentifier($0.value)) }
+            state.replaced.removeAll { identifiers.contains(ObjectIdentifier($0)) }
+        }
+        // Nobody tells them of versions any more. They are there until here, so that no other registration has an identifier of theirs.
+        for registration in dead { registration.endOrphan() }
+    }
 }
 
 /// The end of a file that is to be deleted or replaced.

@@ -34,7 +34,7 @@ final class RealmCoordinator: Sendable {
     /// The frozen copies and references that need a version of the file.
     let copyCount = Atomic(0)
     /// Whether realms are gone that may be known still.
-    private let hasGone = Atomic(false)
+    let hasGone = Atomic(false)
     private let identities = CommitIdentity.Source()
     /// Called behind a look for open realms, and at what is declared while rules go, for tests.
     // Unsafe because only a test sets them, before the thread that is to look begins.
@@ -104,30 +104,6 @@ final class RealmCoordinator: Sendable {
 
     /// Whether commits may be left without pages.
     let leavesPages: Bool
-
-    /// Whether nobody but one realm of this process follows the file: what is acknowledged without pages is asked for by nobody else.
-    ///
-    /// Whoever comes counts before it looks for the newest version, and the file says that it owes pages before this is asked.
-    /// A realm that is gone counts until it is forgotten (``forgetGone()``).
-    var isUsedByOneRealm: Bool {
-        hasOneRegistration && observations.memberCount.load(ordering: .sequentiallyConsistent) == 0
-            && !file.hasOtherReaders
-    }
-
-    /// Whether there is one, and nobody is about to be another.
-    private var hasOneRegistration: Bool {
-        state.withLock { state in
-            state.openings == 0 && state.listeners.isEmpty
-                && state.cores.count + state.passing.count + state.replaced.count == 1
-        }
-    }
-
-    /// Notes that a realm is gone which may be known still.
-    func noteGone() { if leavesPages { hasGone.store(true, ordering: .sequentiallyConsistent) } }
-
-    /// Forgets realms that are gone, where they would have each commit have its pages; behind a publishing, and never in a writer's turn: who
-    /// looks may be the last to let go of an actor.
-    func forgetGone() { if leavesPages, hasGone.exchange(false, ordering: .sequentiallyConsistent) { forgetDead() } }
 
     /// Whether the file vanishes with its last user.
     var isTemporary: Bool { settings.isTemporary }
@@ -255,24 +231,6 @@ final class RealmCoordinator: Sendable {
         }
         // What was committed since the core took hold of its version was told to those that were known then.
         if isLasting, core.model.snapshot.isBehind(file.newestVersion) { registration.postRefresh() }
-    }
-
-    /// Forgets the cores that are gone.
-    ///
-    /// Asking whether something lives holds it for a moment, and whoever lets go of it last ends it: an actor with the
-    /// tokens of its observers, which unregister here. Therefore nothing is asked under the lock.
-    private func forgetDead() {
-        let all = state.withLock { $0.registrations }
-        let dead = all.filter { !$0.isAlive }
-        if dead.isEmpty { return }
-        let identifiers = Set(dead.map(ObjectIdentifier.init))
-        state.withLock { state in
-            state.cores = state.cores.filter { !identifiers.contains(ObjectIdentifier($0.value)) }
-            state.passing = state.passing.filter { !identifiers.contains(ObjectIdentifier($0.value)) }
-            state.replaced.removeAll { identifiers.contains(ObjectIdentifier($0)) }
-        }
-        // Nobody tells them of versions any more. They are there until here, so that no other registration has an identifier of theirs.
-        for registration in dead { registration.endOrphan() }
     }
 
     /// Forgets a core that was closed.

@@ -14,104 +14,6 @@ import RealmStorage
 /// blocks is chosen before those that would need one to start; and after a while (``TurnPressure``) it passes any writer that has
 /// been chosen and does not start.
 struct WriteQueue<Isolation: Hashable> {
-    /// A place in the queue.
-    struct Ticket: Hashable, Sendable {
-        let number: UInt64
-    }
-
-    /// Whether a writer's thread waits, or only its task.
-    enum Kind: Sendable {
-        case synchronous
-        case asynchronous
-    }
-
-    /// What to do with the inter-process lock.
-    enum LockAction: Equatable, Sendable {
-        /// Try it without blocking; report ``lockAcquired(at:)``, ``lockBusy()`` or ``lockFailed()``.
-        case acquire
-        /// Wait for it on the dedicated thread; report ``lockAcquired(at:)`` or ``lockFailed()``.
-        case wait
-        /// Give it back.
-        case release
-        /// Give it back, let other processes have it, and wait for it on the dedicated thread.
-        case yield
-        /// Keep it, and report ``lingerEnded(at:)`` after ``lingerStep``.
-        case linger
-        /// Keep it, and report ``keepEnded(at:)`` after ``keepStep``, or ``keepRefused()`` where that cannot be.
-        case keep
-    }
-
-    /// Who writes and flushes the prepared commits.
-    enum FlushPlace: Equatable, Sendable {
-        case caller
-        case ioThread
-    }
-
-    /// What the owner has to do, in the order of the fields.
-    struct Actions: Equatable, Sendable {
-        var lock: LockAction?
-        /// It is this writer's turn now.
-        var grant: Ticket?
-        /// This writer gets the error of the lock.
-        var fail: Ticket?
-        /// Start flushing there.
-        ///
-        /// When ``isSealing`` seal and report ``sealFinished(at:)``; call ``takeForFlush(_:)``, flush, and report ``flushFinished(at:)``. When
-        /// ``isFlushingRecords`` call ``takeRecords()`` instead of both, and flush these.
-        var flush: FlushPlace?
-    }
-
-    typealias Waiter = WriterLine<Isolation>.Writer
-
-    /// Who keeps a waiting writer waiting.
-    enum Holder: Equatable, Sendable {
-        /// A writer of this process, whose turn began at this time.
-        case writer(origin: ReaderOrigin?, since: UInt64)
-        /// The commits of this process, which are on their way to the disk; the last of them was begun there and then.
-        case flush(origin: ReaderOrigin?, since: UInt64)
-        /// Another process.
-        case otherProcess
-        /// Nobody any more.
-        case nobody
-    }
-
-    private enum LockState: Equatable {
-        case free
-        case acquiring
-        case held(since: UInt64)
-        /// Held, with nobody who wants it, since a time.
-        case lingering(since: UInt64, idle: UInt64)
-        /// Held, with nobody who wants it, and no other process that has the file open, since a time.
-        case kept(idle: UInt64)
-    }
-
-    /// How a writer's turn ends.
-    enum Ending: Equatable, Sendable {
-        /// Without a commit.
-        case nothing
-        /// With a commit that was sealed, and with it those that joined before.
-        case prepared
-        /// With such a commit, for whose flush the writer blocks its thread: it may as well make it itself.
-        case preparedBlocking
-        /// With such a commit, which costs less to bring to the file than to hand over: the writer does it itself.
-        case preparedBrief
-        /// With a commit that is left to be sealed together with later ones.
-        case joined
-        /// With a commit that is durable, and left without pages until somebody asks for them (``askForPages(at:)``), or the lock is given back.
-        case acknowledged
-        /// With a commit that is durable once its record is, and is left without pages from then on.
-        case recorded
-    }
-
-    private enum Turn {
-        case none
-        /// The flusher seals what joined.
-        case sealing
-        /// Chosen, not started: its task is on the way to its actor.
-        case granted(Waiter)
-        case running(Waiter)
-    }
-
     /// The longest stretch in nanoseconds for which the inter-process lock is kept while more writers come, counted from the end
     /// of the first write: that one pays for what other processes wrote meanwhile.
     let holdLimit: UInt64
@@ -122,25 +24,25 @@ struct WriteQueue<Isolation: Hashable> {
     let keepStep: UInt64
 
     private var nextNumber: UInt64 = 1
-    private var line = WriterLine<Isolation>()
-    private var lock = LockState.free
-    private var turn = Turn.none
+    var line = WriterLine<Isolation>()
+    var lock = LockState.free
+    var turn = Turn.none
     private var turnBegan: UInt64 = 0
     /// Who has made the last commit, and when its turn began: while nobody has the turn, none that is on its way to the disk is newer.
     private var lastCommit: (origin: ReaderOrigin?, began: UInt64) = (nil, 0)
     /// Commits that are prepared and have not been taken for a flush.
-    private(set) var preparedCount = 0
+    var preparedCount = 0
     /// Commits that are not sealed yet.
-    private(set) var joinedCount = 0
+    var joinedCount = 0
     private(set) var isFlushing = false
     /// Whether there are some that joined which owe nothing but their pages, once their records are durable; they count as one.
-    private(set) var owesPages = false
+    var owesPages = false
     /// Those of them whose records have not been taken for a flush.
-    private(set) var recordedCount = 0
+    var recordedCount = 0
     /// Whether the flush that is under way is one of records alone.
     private(set) var isFlushingRecords = false
     /// Whether somebody has asked for these.
-    private var isAskedForPages = false
+    var isAskedForPages = false
     /// Whether another process waits for the lock, so that it has to be yielded now and then.
     var isContended = false
     /// Whether no other process has the file open: the lock may be kept for a while after writes that follow each other.
@@ -156,7 +58,7 @@ struct WriteQueue<Isolation: Hashable> {
     /// When the last writer was done, and nobody waited.
     private var idleSince: UInt64?
     /// Whether the last writer came so soon after the one before that the lock might have lingered for it.
-    private var isBurst = false
+    var isBurst = false
     /// Whether no writer has been done since the lock was taken.
     private var isFirstOfHold = false
 
@@ -191,30 +93,8 @@ struct WriteQueue<Isolation: Hashable> {
         return waiter.ticket == ticket && waiter.kind == .asynchronous
     }
 
-    /// Whether a writer may leave its commit without pages once it is durable: this process is alone with the file, has written just before and
-    /// keeps the lock behind this, and nobody waits for anything.
-    func mayOwePages(_ ticket: Ticket) -> Bool {
-        isBurst && !isFlushing && line.isEmpty && mayOwePages(ticket, .synchronous)
-    }
-
-    /// The same for a writer that leaves its record to a flush that it waits for without blocking a thread, also behind one that is under way.
-    func mayLeaveRecord(_ ticket: Ticket) -> Bool { (isBurst || isFlushing) && mayOwePages(ticket, .asynchronous) }
-
-    private func mayOwePages(_ ticket: Ticket, _ kind: Kind) -> Bool {
-        guard keepsLock, !isAskedForPages, preparedCount == 0, joinedCount == (owesPages ? 1 : 0),
-            case .running(let waiter) = turn
-        else { return false }
-        return waiter.ticket == ticket && waiter.kind == kind
-    }
-
-    /// Whether all that joined is durable by its records, and owes nothing but its pages.
-    var areRecordsDurable: Bool { owesPages && joinedCount == 1 && recordedCount == 0 && !isFlushingRecords }
-
     /// Whether the lock may be kept while nobody wants it.
-    private var keepsLock: Bool { isAlone && mayKeep && !isContended }
-
-    /// Whether nothing has to be done about those that joined.
-    private var rests: Bool { owesPages && joinedCount == 1 && !isAskedForPages }
+    var keepsLock: Bool { isAlone && mayKeep && !isContended }
 
     /// Whether this process holds the inter-process lock.
     var holdsLock: Bool {
@@ -336,24 +216,6 @@ struct WriteQueue<Isolation: Hashable> {
         return actions
     }
 
-    /// Somebody needs the pages of those that are acknowledged: they are made at that place, or by whoever ends the turn that somebody has.
-    mutating func askForPages(_ place: FlushPlace = .caller, at now: UInt64) -> Actions {
-        wishForPages()
-        guard owesPages, startFlushing(place) != nil else { return Actions() }
-        // It is needed until that is published.
-        if case .kept = lock { lock = .held(since: now) }
-        return Actions(flush: place)
-    }
-
-    /// The same where the next flush is soon enough.
-    mutating func wishForPages() { if owesPages { isAskedForPages = true } }
-
-    /// The same, where nobody waits for them.
-    private mutating func makePages() -> Actions {
-        isAskedForPages = true
-        return Actions(flush: startFlushing(.ioThread))
-    }
-
     /// The writer whose turn it is sealed what joined before, to begin on its own.
     mutating func joinedSealed(at now: UInt64) -> Actions {
         prepareJoined(and: 0)
@@ -372,12 +234,6 @@ struct WriteQueue<Isolation: Hashable> {
         if joinedCount == 0 { pagesAreMade() }
     }
 
-    /// Nobody owes pages any more.
-    private mutating func pagesAreMade() {
-        owesPages = false
-        isAskedForPages = false
-    }
-
     /// The flusher has sealed what joined.
     mutating func sealFinished(at now: UInt64) -> Actions {
         guard case .sealing = turn else { misuse("Nothing is being sealed.") }
@@ -390,17 +246,6 @@ struct WriteQueue<Isolation: Hashable> {
     mutating func takeForFlush(_ count: Int) {
         precondition(count <= preparedCount, "The write queue lost count of its prepared commits.")
         preparedCount -= count
-    }
-
-    /// The flusher begins with all records that wait.
-    mutating func takeRecords() { recordedCount = 0 }
-
-    /// So many of these are to be sealed and published instead, with so many that stand on them and whose records wait; or have been sealed.
-    mutating func handBack(joined: Int, recorded: Int = 0, prepared: Int = 0) {
-        precondition(recorded <= recordedCount, "The write queue lost count of its commits.")
-        preparedCount += prepared
-        joinedCount += joined + recorded
-        recordedCount -= recorded
     }
 
     /// A flush ended, well or not.
@@ -424,7 +269,7 @@ struct WriteQueue<Isolation: Hashable> {
     ///
     /// What joined is sealed first; a chosen writer that has not started waits for that. While a writer is at work nothing
     /// can be sealed: then the flush starts when it ends. Records need no sealing, unless something is flushed with which they may go.
-    private mutating func startFlushing(_ place: FlushPlace) -> FlushPlace? {
+    mutating func startFlushing(_ place: FlushPlace) -> FlushPlace? {
         guard !isFlushing else { return nil }
         if joinedCount > 0, !rests || recordedCount > 0 && preparedCount > 0 {
             switch turn {

@@ -150,17 +150,7 @@ extension StorageFile {
                 }
                 precondition(state.group == nil, "A transaction is open, or its group has not been sealed")
                 box.groupCount += 1
-                let group = WriterGroup(
-                    number: box.groupCount,
-                    firstVersion: state.version + 1,
-                    firstPageCount: state.space.pageCount,
-                    firstCatalog: state.catalog,
-                    firstNumbers: state.numbers,
-                    pinned: pinned
-                )
-                group.isInMember = true
-                state.group = group
-                return .success((state, group))
+                return .success((state, WriterGroup(box.groupCount, begunOn: state, pinned: pinned)))
             } catch {
                 return .failure(error)
             }

@@ -92,16 +92,7 @@ extension StorageFile {
     ///   - pinned: The versions from which somebody may ask for changes.
     /// - Returns: The transaction.
     func beginReplay(on base: WriterState, pinned: [UInt64] = []) -> WriteTransaction {
-        let group = WriterGroup(
-            number: 1,
-            firstVersion: base.version + 1,
-            firstPageCount: base.space.pageCount,
-            firstCatalog: base.catalog,
-            firstNumbers: base.numbers,
-            pinned: pinned
-        )
-        group.isInMember = true
-        base.group = group
+        let group = WriterGroup(1, begunOn: base, pinned: pinned)
         writer.withLock { box in
             box.state = base
             box.groupCount = 1

@@ -82,6 +82,25 @@ final class WriterGroup {
         self.pinned = pinned
     }
 
+    /// Begins one on what a writer has, with its first member.
+    ///
+    /// - Parameters:
+    ///   - number: Its number.
+    ///   - state: What the writer has, whose group it becomes.
+    ///   - pinned: The versions from which somebody may ask for changes.
+    convenience init(_ number: UInt64, begunOn state: WriterState, pinned: [UInt64]) {
+        self.init(
+            number: number,
+            firstVersion: state.version + 1,
+            firstPageCount: state.space.pageCount,
+            firstCatalog: state.catalog,
+            firstNumbers: state.numbers,
+            pinned: pinned
+        )
+        isInMember = true
+        state.group = self
+    }
+
     // MARK: The end of a member
 
     /// Takes over what a member changed, which commits.

@@ -16,14 +16,20 @@ struct OwedPagesTests {
         return options
     }
 
-    /// Sets a number in a commit that has no pages.
-    static func acknowledge(_ file: StorageFile, _ index: Int, _ value: UInt64) throws -> Bool {
+    /// A member of the group that is not sealed, which sets a number.
+    static func member(_ file: StorageFile, _ index: Int, _ value: UInt64) throws -> WriteTransaction {
         let transaction = try file.beginWrite(joining: true)
         let change = LoggedFile.Change(values: [(index, value)])
         try change.apply(to: transaction)
         transaction.catalog = ByteTree(root: transaction.seal(transaction.catalog.root))
         transaction.changes.recordModify(table: 1, key: 1, column: 1)
         transaction.record = .init(kind: .changes, content: change.content)
+        return transaction
+    }
+
+    /// Sets a number in a commit that has no pages.
+    static func acknowledge(_ file: StorageFile, _ index: Int, _ value: UInt64) throws -> Bool {
+        let transaction = try member(file, index, value)
         guard transaction.mayOwePages else {
             transaction.rollback()
             return false
@@ -48,6 +54,20 @@ struct OwedPagesTests {
 
     static func acknowledge(_ count: Int, in file: StorageFile) throws -> Bool {
         try (0..<count).allSatisfy { try acknowledge(file, $0 + 1, UInt64(100 + $0)) }
+    }
+
+    /// A process that begins the file and says 1; that acknowledges five commits when it is told to, and says 2; and that kills itself then.
+    static func acknowledgingProcess(at path: String) throws -> ForkedProcess {
+        try ForkedProcess { parent in
+            let file = try StorageFile.open(path: path, options: options())
+            try begin(file)
+            parent.send(1)
+            _ = parent.receive()
+            // As where it has not seen that another one has come.
+            parent.send(try acknowledge(5, in: file) ? 2 : 0)
+            _ = parent.receive()
+            kill(getpid(), SIGKILL)
+        }
     }
 
     @Test("The log has them, they become one version, and a kill loses none")
@@ -258,16 +278,7 @@ struct OwedPagesTests {
     @Test("Rule 7: whoever takes over beside a dead process applies what it has acknowledged")
     func takenOver() throws {
         let path = folder.path("a.realm")
-        let child = try ForkedProcess { parent in
-            let file = try StorageFile.open(path: path, options: Self.options())
-            try Self.begin(file)
-            parent.send(1)
-            _ = parent.receive()
-            // As where it has not seen that the other one has come.
-            parent.send(try Self.acknowledge(5, in: file) ? 2 : 0)
-            _ = parent.receive()
-            kill(getpid(), SIGKILL)
-        }
+        let child = try Self.acknowledgingProcess(at: path)
         #expect(child.connection.receive() == 1)
         let file = try StorageFile.open(path: path, options: Self.options())
         let snapshot = try file.beginRead()
@@ -288,15 +299,7 @@ struct OwedPagesTests {
         var (killed, goneOn, stopped, published) = (0, 0, 0, 0)
         for call in 0..<24 {
             let path = folder.path("taken-\(call).realm")
-            let logger = try ForkedProcess { parent in
-                let file = try StorageFile.open(path: path, options: Self.options())
-                try Self.begin(file)
-                parent.send(1)
-                _ = parent.receive()
-                parent.send(try Self.acknowledge(5, in: file) ? 2 : 0)
-                _ = parent.receive()
-                kill(getpid(), SIGKILL)
-            }
+            let logger = try Self.acknowledgingProcess(at: path)
             #expect(logger.connection.receive() == 1)
             var more: [Int: UInt64] = [:]
             do {

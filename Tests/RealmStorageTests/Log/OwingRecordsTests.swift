@@ -11,21 +11,10 @@ struct OwingRecordsTests {
     private typealias Owed = OwedPagesTests
     private let folder = TemporaryDirectory()
 
-    /// A member of the group that is not sealed, which sets a number.
-    private func member(_ file: StorageFile, _ index: Int, _ value: UInt64) throws -> WriteTransaction {
-        let transaction = try file.beginWrite(joining: true)
-        let change = LoggedFile.Change(values: [(index, value)])
-        try change.apply(to: transaction)
-        transaction.catalog = ByteTree(root: transaction.seal(transaction.catalog.root))
-        transaction.changes.recordModify(table: 1, key: 1, column: 1)
-        transaction.record = .init(kind: .changes, content: change.content)
-        return transaction
-    }
-
     private func join(_ file: StorageFile, _ indices: Range<Int>) throws -> (group: UInt64, records: [OwingRecord]) {
         var group: UInt64 = 0
         let records = try indices.map { index in
-            let transaction = try member(file, index + 1, UInt64(100 + index))
+            let transaction = try Owed.member(file, index + 1, UInt64(100 + index))
             try #require(transaction.mayJoinOwing)
             group = transaction.groupNumber
             return try transaction.joinOwing()
@@ -127,7 +116,7 @@ struct OwingRecordsTests {
             #expect(try file.acknowledge(records, of: group))
         }
         let (group, records) = try join(file, 2..<4)
-        nonisolated(unsafe) let last = try member(file, 9, 9)
+        nonisolated(unsafe) let last = try Owed.member(file, 9, 9)
         directory.hook.withLock { hook in
             hook = { last.abandonGroup(because: StorageError(.io, "as a test has it")) }
         }
@@ -144,7 +133,7 @@ struct OwingRecordsTests {
         let file = try open(path) { $0.makeDirectory = { _ in directory } }
         defer { file.unlockForWriting() }
         let (group, records) = try join(file, 2..<4)
-        nonisolated(unsafe) let last = try member(file, 9, 9)
+        nonisolated(unsafe) let last = try Owed.member(file, 9, 9)
         let suite = self
         directory.hook.withLock { hook in
             hook = {
@@ -165,9 +154,9 @@ struct OwingRecordsTests {
         let file = try open(folder.path("a.realm"))
         defer { file.unlockForWriting() }
         let (first, records) = try join(file, 0..<2)
-        try member(file, 9, 9).abandonGroup(because: StorageError(.io, "the first one"))
+        try Owed.member(file, 9, 9).abandonGroup(because: StorageError(.io, "the first one"))
         let (second, _) = try join(file, 4..<6)
-        try member(file, 9, 9).abandonGroup(because: StorageError(.io, "the second one"))
+        try Owed.member(file, 9, 9).abandonGroup(because: StorageError(.io, "the second one"))
         #expect(file.lossOfGroup(first).message == "the first one")
         #expect(file.lossOfGroup(second).message == "the second one")
         #expect(throws: StorageError.self) { try file.acknowledge(records, of: first) }
@@ -201,7 +190,7 @@ struct OwingRecordsTests {
         let file = try open(path)
         defer { file.unlockForWriting() }
         let (group, records) = try join(file, 0..<2)
-        try member(file, 9, 9).abandonGroup(because: StorageError(.io, "as a test has it"))
+        try Owed.member(file, 9, 9).abandonGroup(because: StorageError(.io, "as a test has it"))
         let refusal = #expect(throws: StorageError.self) { try file.acknowledge(records, of: group) }
         #expect(refusal?.message == "as a test has it")
         #expect(!file.hasStopped)

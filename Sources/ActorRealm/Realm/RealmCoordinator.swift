@@ -26,7 +26,7 @@ final class RealmCoordinator: Sendable {
     private let settings: OpenSettings
     /// What is removed with the last user of a file that vanishes.
     let temporary: TemporaryRealmFile?
-    private let state = Mutex(State())
+    let state = Mutex(State())
     /// Tells of versions, in their order.
     let relay: VersionRelay
     /// Gives space back.

@@ -139,7 +139,7 @@ struct OwingRecordsTests {
             hook = {
                 last.abandonGroup(because: StorageError(.io, "the first one"))
                 _ = try? suite.join(file, 5..<6)
-                let next = try? suite.Owed.member(file, 7, 7)
+                let next = try? Owed.member(file, 7, 7)
                 next?.abandonGroup(because: StorageError(.io, "the second one"))
             }
         }

@@ -1,3 +1,4 @@
+import RealmStorage
 import Synchronization
 
 // Whether commits may be left without pages: nobody but the realm that writes would ask for them.

@@ -88,9 +88,13 @@ final class PathRecorder {
         return names
     }
 
-    /// The names that a key path goes through; nil for one that names no stored property, and for one through a position of a collection.
+    /// The names that a key path goes through.
     ///
-    /// - Parameter lent: A value for getters to return whose type has none by itself.
+    /// - Parameters:
+    ///   - keyPath: The key path.
+    ///   - type: The class that it begins in.
+    ///   - lent: A value for getters to return whose type has none by itself.
+    /// - Returns: The names; nil for one that names no stored property, and for one through a position of a collection.
     static func recordedNames<Root: ObjectBase>(
         of keyPath: PartialKeyPath<Root>,
         in type: Root.Type,

@@ -406,7 +406,10 @@ extension PathRecorder {
     ///
     /// Where nobody knows a value of the type that it leads to, for getters to return, one is taken from objects.
     ///
-    /// - Parameter objects: Objects of the class, which may be read.
+    /// - Parameters:
+    ///   - path: The key path.
+    ///   - type: The class that it begins in.
+    ///   - objects: Objects of the class, which may be read.
     /// - Returns: The names; none where that takes an object, and there is none.
     /// - Throws: `invalidInput` for one that names no stored property, or goes through a position of a collection; what reading the objects
     ///   does where it takes one.

@@ -28,6 +28,31 @@ private final class OddOwner: Object {
     @Persisted var owned: OddOnly?
 }
 
+private final class KeyedOwner: Object {
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    @Persisted var keyed: OddKeyed?
+    @Persisted var others: List<OddOnly>
+}
+
+private final class OddList: Object {
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    @Persisted var odds: List<Odd>
+}
+
+private final class OddView: Projection<OddOnly> {
+    @Projected(\OddOnly.number) var number: Odd
+}
+
+private final class NotedView: Projection<NotedOwner> {
+    @Projected(\NotedOwner.noted) var noted: Noted
+}
+
+private final class NotedLink: Object {
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    @Persisted var note: String
+    @Persisted var owner: NotedOwner?
+}
+
 private final class NotedValue: Object {
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
     @Persisted var value: AnyRealmValue
@@ -140,6 +165,99 @@ struct MissingDefaultTests {
             odd.number = Odd(persistedValue: 9)!
             let number = try odd.value(of: \.number).number
             #expect(number == 9)
+        }
+    }
+
+    @Test("It is read across a link, through its value, by its name, and at a position")
+    func keyPathsAcross() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm([OddOnly.self, OddOwner.self, OddList.self])
+            let (owner, list) = try realm.write {
+                let list = try realm.insert(OddList.self, value: ["odds": [3]])
+                return (try realm.insert(OddOwner.self, value: ["owned": ["number": 3]]), list)
+            }
+            let across = try owner.value(of: \.owned?.number)
+            #expect(across?.number == 3)
+            let odd = try realm.objects(OddOnly.self).first!.value(of: \.number.number)
+            #expect(odd == 3)
+            try realm.objects(OddOwner.self).requireReadable(\.owned?.number)
+            try realm.objects(OddOnly.self).requireReadable(\.["number"])
+            let positions = refusal { _ = try list.value(of: \.odds[0].number) }
+            #expect(positions?.code == .invalidInput)
+            try realm.write { owner.owned = nil }
+            let none = try owner.value(of: \.owned?.number)
+            #expect(none == nil)
+        }
+    }
+
+    @Test("One that is stored as an embedded object is read across a link")
+    func embeddedAcross() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm([NotedLink.self, NotedOwner.self, BadgeRow.self])
+            let noted = Noted(note: "a")
+            let link = try realm.write {
+                let owner = NotedOwner()
+                owner.noted = noted
+                realm.add(owner)
+                return realm.create(NotedLink.self, value: ["note": "a", "owner": owner] as [String: Any])
+            }
+            let found = try link.value(of: \.owner?.noted)
+            #expect(found != nil)
+            let note = try link.value(of: \.note)
+            #expect(note == "a")
+        }
+    }
+
+    @Test("A projection of it is read by what throws, and described")
+    func projected() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm([OddOnly.self, NotedOwner.self, BadgeRow.self])
+            let (odd, owner) = try realm.write {
+                let owner = NotedOwner()
+                owner.noted = Noted(note: "a")
+                realm.add(owner)
+                return (try realm.insert(OddOnly.self, value: ["number": 3]), owner)
+            }
+            let view = OddView(projecting: odd)
+            #expect(view.number.number == 3)
+            try view.requireReadable()
+            #expect(view.description.contains("number"))
+            let noted = NotedView(projecting: owner)
+            try noted.requireReadable()
+            #expect(noted.description.contains("noted"))
+        }
+    }
+
+    @Test("setValues that leaves it out of a linked object changes nothing, and the transaction goes on")
+    func leftOutInside() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm([OddOnly.self, OddOwner.self, OddKeyed.self, KeyedOwner.self])
+            let (owner, keyed) = try realm.write { (realm.create(OddOwner.self), realm.create(KeyedOwner.self)) }
+            try realm.write {
+                realm.create(OddOwner.self)
+                let errors = [
+                    refusal { try owner.setValues(["owned": [String: Any]()]) },
+                    refusal { try keyed.setValues(["keyed": [String: Any]()]) },
+                    refusal { try keyed.setValues(["others": [["number": 3], [String: Any]()]]) },
+                ]
+                for error in errors { #expect(error?.code == .invalidInput) }
+                #expect(errors[0]?.message.contains("owned") == true)
+                #expect(errors[2]?.message.contains("others[1]") == true)
+            }
+            #expect(realm.objects(OddOwner.self).count == 2 && keyed.others.isEmpty)
+        }
+    }
+
+    @Test("Input that leaves it out is refused with everything else that does not fit")
+    func leftOutBesideOthers() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm([OddOnly.self, OddOwner.self, OddKeyed.self, KeyedOwner.self])
+            let others: [Any] = [[String: Any](), "nothing"]
+            let values: [String: Any] = ["keyed": [String: Any](), "others": others]
+            let error = try realm.write { refusal { try realm.insert(KeyedOwner.self, value: values) } }
+            let message = error?.message ?? ""
+            #expect(message.contains("keyed") && message.contains("others[0]") && message.contains("others[1]"))
+            #expect(realm.isEmpty)
         }
     }
 }

@@ -10,12 +10,10 @@ final class PathRecorder {
     /// The origin of linking objects that record, instead of reading.
     static let marker = "\u{0}recording"
 
-    private var names: [String] = []
+    private var steps: [PathStep] = []
     /// The instance that the next step begins at; nil where the path is at its end.
     private var expected: ObjectIdentifier?
     private var isBroken = false
-    /// Whether the path goes through a position of a collection, which need not be there where it is followed.
-    private var hasPosition = false
     /// A value for getters to return whose type has none by itself; nil where that is not needed.
     private let lent: Any?
     /// Where in a projection the property is stored that was asked for first.
@@ -29,6 +27,12 @@ final class PathRecorder {
     /// The names that a key path goes through, joined by dots.
     static func name<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> String {
         names(of: keyPath, in: Root.self).joined(separator: ".")
+    }
+
+    /// The steps that a key path goes through.
+    static func path<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> [PathStep] {
+        guard let path = recordedSteps(of: keyPath, in: Root.self) else { misuse(brokenMessage("\(keyPath)")) }
+        return path
     }
 
     /// The path that a key path describes, kept as long as the process lives; nil when too many are known.
@@ -65,9 +69,14 @@ final class PathRecorder {
         crealm_recorder_get().map { Unmanaged<PathRecorder>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// What a collection of a recording instance has at every position.
-    static func element<Element: RealmCollectionValue>(_ type: Element.Type) -> Element? {
-        running?.hasPosition = true
+    /// What a collection of a recording instance has for each of its elements; notes which one the path goes on with.
+    static func element<Element: RealmCollectionValue>(
+        _ type: Element.Type,
+        _ element: PathStep.Element
+    ) -> Element? {
+        if let recorder = running, !recorder.steps.isEmpty {
+            recorder.steps[recorder.steps.count - 1].element = element
+        }
         return Element._recordingElement()
     }
 
@@ -84,24 +93,19 @@ final class PathRecorder {
         describing keyPath: @autoclosure () -> String,
         _ evaluate: (Root) -> Void
     ) -> [String] {
-        guard let names = evaluated(in: type, evaluate).path else { misuse(brokenMessage(keyPath())) }
-        return names
+        guard let path = evaluated(in: type, evaluate).path else { misuse(brokenMessage(keyPath())) }
+        return path.map(\.name)
     }
 
-    /// The names that a key path goes through.
+    /// The steps that a key path goes through; nil for one that names no stored property.
     ///
-    /// - Parameters:
-    ///   - keyPath: The key path.
-    ///   - type: The class that it begins in.
-    ///   - lent: A value for getters to return whose type has none by itself.
-    /// - Returns: The names; nil for one that names no stored property, and for one through a position of a collection.
-    static func recordedNames<Root: ObjectBase>(
+    /// - Parameter lent: A value for getters to return whose type has none by itself.
+    static func recordedSteps<Root: ObjectBase>(
         of keyPath: PartialKeyPath<Root>,
         in type: Root.Type,
-        lent: Any?
-    ) -> [String]? {
-        let recorder = evaluated(in: type, lent: lent) { _ = $0[keyPath: keyPath] }
-        return recorder.hasPosition ? nil : recorder.path
+        lent: Any? = nil
+    ) -> [PathStep]? {
+        evaluated(in: type, lent: lent) { _ = $0[keyPath: keyPath] }.path
     }
 
     /// Says that a key path names no stored property.
@@ -110,8 +114,8 @@ final class PathRecorder {
             + "Only stored properties can be searched, sorted and observed."
     }
 
-    /// The names; nil for a path that names no stored property.
-    private var path: [String]? { isBroken || names.isEmpty ? nil : names }
+    /// The steps; nil for a path that names no stored property.
+    private var path: [PathStep]? { isBroken || steps.isEmpty ? nil : steps }
 
     private static func evaluated<Root: ObjectBase>(
         in type: Root.Type,
@@ -132,7 +136,7 @@ final class PathRecorder {
         guard let recorder = running else { return }
         if ObjectIdentifier(object) != recorder.expected { recorder.isBroken = true }
         let info = ModelClass.of(type(of: object))
-        recorder.names.append(info.pathName(of: info.properties[Int(key & ~PersistedKey.recording) - 1]))
+        recorder.steps.append(PathStep(info.pathName(of: info.properties[Int(key & ~PersistedKey.recording) - 1])))
         recorder.expected = next.map { ObjectIdentifier($0) }
     }
 

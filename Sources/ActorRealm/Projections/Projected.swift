@@ -55,8 +55,8 @@ protocol AnyProjected {
     func value(of root: ObjectBase) -> Any?
     /// The value as a text, with `Optional` around what is one.
     func describedValue(of root: ObjectBase) -> String
-    /// The name of the stored property, dotted across links and collections.
-    func name() -> String
+    /// The way to the stored property, across links and collections.
+    func path() -> [PathStep]
     var isCollection: Bool { get }
     var isProjectedCollection: Bool { get }
 }
@@ -70,7 +70,7 @@ extension Projected: AnyProjected {
         ObjectDescription.text(unsafeDowncast(root, to: T.self)[keyPath: keyPath])
     }
 
-    func name() -> String { PathRecorder.name(of: keyPath) }
+    func path() -> [PathStep] { PathRecorder.path(of: keyPath) }
 
     var isProjectedCollection: Bool { Value.self is any _ProjectedCollection.Type }
 

@@ -6,19 +6,28 @@ enum ProjectionSchema {
     struct Property {
         /// The name in the projection.
         let name: String
+        let steps: [PathStep]
         /// The name in the object's class, dotted across links and collections.
         let path: String
         let projected: any AnyProjected
 
-        /// The path as far as the property that is projected, which for a collection of its objects' values is the collection.
-        var origin: Substring {
-            projected.isProjectedCollection ? path.prefix(upTo: path.lastIndex(of: ".") ?? path.endIndex) : path[...]
+        init(name: String, steps: [PathStep], projected: any AnyProjected) {
+            self.name = name
+            self.steps = steps
+            path = steps.map(\.name).joined(separator: ".")
+            self.projected = projected
         }
 
-        /// Throws what reading the property of an object would trap on.
-        func requireReadable(in root: ObjectBase) throws {
-            try root.requireReadable(origin.split(separator: ".").map(String.init))
+        /// The steps as far as the property that is projected, which for a collection of its objects' values is the collection.
+        private var originSteps: [PathStep] {
+            projected.isProjectedCollection && steps.count > 1 ? Array(steps.dropLast()) : steps
         }
+
+        /// The same, by their names.
+        var origin: String { originSteps.map(\.name).joined(separator: ".") }
+
+        /// Throws what reading the property of an object would trap on.
+        func requireReadable(in root: ObjectBase) throws { try root.requireReadable(originSteps) }
 
         /// The value in an object; nil where reading it would trap.
         func readableValue(of root: ObjectBase) -> Any? {
@@ -59,7 +68,7 @@ enum ProjectionSchema {
                 )
             }
             let name = label.hasPrefix("_") ? String(label.dropFirst()) : label
-            properties.append(Property(name: name, path: projected.name(), projected: projected))
+            properties.append(Property(name: name, steps: projected.path(), projected: projected))
         }
         return properties
     }

@@ -235,6 +235,8 @@ struct MissingDefaultTests {
             let (owner, keyed) = try realm.write { (realm.create(OddOwner.self), realm.create(KeyedOwner.self)) }
             try realm.write {
                 realm.create(OddOwner.self)
+                // What the object has need not be given again.
+                try realm.insert(OddOnly.self, value: ["number": 3]).setValues([:])
                 let errors = [
                     refusal { try owner.setValues(["owned": [String: Any]()]) },
                     refusal { try keyed.setValues(["keyed": [String: Any]()]) },

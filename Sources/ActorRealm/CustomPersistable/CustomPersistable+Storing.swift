@@ -58,6 +58,19 @@ extension _CustomPersistable {
         held(at: wrapper) == nil && _generatedDefault() == nil
     }
 
+    /// A value of the type that is found by trying some of what it can be stored as; nil where none of that is one.
+    static func triedValue() -> Self? {
+        // Embedded objects are not made up.
+        if PersistedType._customShape.kind == .object { return nil }
+        let candidates: [any Sendable] = [1, -1, 2, 0.5, true, "a", "A", "1", "a@b.cd", "https://a.bc"]
+        for candidate in candidates {
+            if let persisted = PersistedType._unboxedOptional(candidate), let value = _fromPersisted(persisted) {
+                return value
+            }
+        }
+        return nil
+    }
+
     /// Whether getters of recording instances have a value of the type.
     static var canBeRecorded: Bool { _recordingElement() != nil }
 

@@ -179,6 +179,8 @@ protocol BackedMap {
     func requireReadable(path: [PathStep]) throws
     /// Reads the value of a name, and gives the object that it is; nil for others, and where there is none.
     func readableElement(_ element: PathStep.Element) throws -> ObjectBase?
+    /// The first objects, whose reading throws.
+    func readableObjects(first limit: Int) throws -> [ObjectBase]
     /// What stands behind it, where what keeps it from being read is an error.
     func readableBacking() throws -> _CollectionBacking?
 }

@@ -14,12 +14,12 @@ final class PathRecorder {
     /// The instance that the next step begins at; nil where the path is at its end.
     private var expected: ObjectIdentifier?
     private var isBroken = false
-    /// A value for getters to return whose type has none by itself; nil where that is not needed.
-    private let lent: Any?
+    /// Values for getters to return whose types have none by themselves, by the type.
+    private let lent: [ObjectIdentifier: Any]
     /// Where in a projection the property is stored that was asked for first.
     private var storage: AnyKeyPath?
 
-    private init(root: ObjectBase, lent: Any?) {
+    private init(root: ObjectBase, lent: [ObjectIdentifier: Any]) {
         expected = ObjectIdentifier(root)
         self.lent = lent
     }
@@ -99,11 +99,11 @@ final class PathRecorder {
 
     /// The steps that a key path goes through; nil for one that names no stored property.
     ///
-    /// - Parameter lent: A value for getters to return whose type has none by itself.
+    /// - Parameter lent: Values for getters to return whose types have none by themselves, by the type.
     static func recordedSteps<Root: ObjectBase>(
         of keyPath: PartialKeyPath<Root>,
         in type: Root.Type,
-        lent: Any? = nil
+        lent: [ObjectIdentifier: Any] = [:]
     ) -> [PathStep]? {
         evaluated(in: type, lent: lent) { _ = $0[keyPath: keyPath] }.path
     }
@@ -119,7 +119,7 @@ final class PathRecorder {
 
     private static func evaluated<Root: ObjectBase>(
         in type: Root.Type,
-        lent: Any? = nil,
+        lent: [ObjectIdentifier: Any] = [:],
         _ evaluate: (Root) -> Void
     ) -> PathRecorder {
         let root = instance(of: type)
@@ -140,24 +140,68 @@ final class PathRecorder {
         recorder.expected = next.map { ObjectIdentifier($0) }
     }
 
-    /// A value of a type of the program's own that has none for its stored type's default: one that was lent, or a declared default.
-    static func knownValue<Value>(_ type: Value.Type) -> Value? {
-        if let lent = running?.lent as? Value { return lent }
-        return instances.withLock { Shared(declared: $0.declared) }.declared[ObjectIdentifier(type)] as? Value
+    /// A value of a type of the program's own that has none for its stored type's default: one that was lent, a declared default, or one
+    /// that is found by trying.
+    static func knownValue<Value: _CustomPersistable>(_ type: Value.Type) -> Value? {
+        let identifier = ObjectIdentifier(type)
+        if let lent = running?.lent[identifier] as? Value { return lent }
+        let known = instances.withLock {
+            Shared(values: $0.values, isTried: $0.tried.contains(identifier))
+        }
+        if let value = known.values[identifier] as? Value { return value }
+        if known.isTried { return nil }
+        // Outside of the lock: it calls the program.
+        let value = type.triedValue()
+        var values: [ObjectIdentifier: Any] = [:]
+        if let value { values[identifier] = value }
+        let found = Shared(values: values)
+        instances.withLock { known in
+            known.values.merge(found.values) { first, _ in first }
+            known.tried.insert(identifier)
+        }
+        return value
     }
 
-    /// Whether getters of a class's recording instance have a value of a type to return.
-    static func canRecord(_ type: any _CustomPersistable.Type, in root: ObjectBase.Type) -> Bool {
-        // Made first, for what it declares is known then.
-        _ = instance(of: root)
-        return type.canBeRecorded
+    /// The types of the program's own that a key path may lead through, from a class on, and of which getters have no value to return.
+    static func unknownTypes(from root: ObjectBase.Type) -> [any _CustomPersistable.Type] {
+        let identifier = ObjectIdentifier(root)
+        if let known = instances.withLock({ Shared(unknown: $0.unknown[identifier]) }).unknown {
+            // Another class may have declared a default since.
+            return known.isEmpty ? known : known.filter { !$0.canBeRecorded }
+        }
+        var classes = [root]
+        var seen: Set<ObjectIdentifier> = [identifier]
+        var types: [ObjectIdentifier: any _CustomPersistable.Type] = [:]
+        var next = 0
+        while next < classes.count {
+            // Made first, for what it declares is known then.
+            _ = instance(of: classes[next])
+            for property in ModelClass.of(classes[next]).properties {
+                if property.shape.isConverted {
+                    if let type = property.ownElementType, type is any FailableCustomPersistable.Type {
+                        types[ObjectIdentifier(type)] = type
+                    }
+                } else if let target = property.declaredTarget?.type, seen.insert(ObjectIdentifier(target)).inserted {
+                    classes.append(target)
+                }
+            }
+            next += 1
+        }
+        let unknown = types.values.filter { !$0.canBeRecorded }
+        let shared = Shared(unknown: unknown)
+        instances.withLock { $0.unknown[identifier] = shared.unknown }
+        return unknown
     }
 
-    // Recording instances, and declared defaults, are never changed after they were made.
+    // Recording instances, and values of types, are never changed after they were made.
     private struct Instances: @unchecked Sendable {
         var byType: [ObjectIdentifier: ObjectBase] = [:]
-        /// A default that a class declares, by its type.
-        var declared: [ObjectIdentifier: Any] = [:]
+        /// A value of a type, by the type: a default that a class declares, or one that was found by trying.
+        var values: [ObjectIdentifier: Any] = [:]
+        /// The types for which a value was looked for by trying.
+        var tried: Set<ObjectIdentifier> = []
+        /// For a class, the types on the ways from it of which there was no value.
+        var unknown: [ObjectIdentifier: [any _CustomPersistable.Type]] = [:]
     }
 
     private static let instances = Mutex(Instances())
@@ -167,17 +211,17 @@ final class PathRecorder {
         let identifier = ObjectIdentifier(type)
         if let known = instances.withLock({ Shared(object: $0.byType[identifier]) }).object { return known }
         let object = type.init()
-        var declared: [ObjectIdentifier: Any] = [:]
+        var values: [ObjectIdentifier: Any] = [:]
         for property in ModelClass.of(type).properties {
-            if let value = property.declaredValue(in: object) { declared[ObjectIdentifier(property.valueType)] = value }
+            if let value = property.declaredValue(in: object) { values[ObjectIdentifier(property.valueType)] = value }
             property.reset(in: object, key: property.key | PersistedKey.recording)
         }
-        let shared = Shared(object: object, declared: declared)
+        let shared = Shared(object: object, values: values)
         return
             instances.withLock { known in
                 if let other = known.byType[identifier] { return Shared(object: other) }
                 known.byType[identifier] = shared.object
-                known.declared.merge(shared.declared) { first, _ in first }
+                known.values.merge(shared.values) { first, _ in first }
                 return shared
             }
             .object!
@@ -186,6 +230,8 @@ final class PathRecorder {
     // Takes one out of the lock, or there; as above.
     private struct Shared: @unchecked Sendable {
         var object: ObjectBase?
-        var declared: [ObjectIdentifier: Any] = [:]
+        var values: [ObjectIdentifier: Any] = [:]
+        var isTried = false
+        var unknown: [any _CustomPersistable.Type]?
     }
 }

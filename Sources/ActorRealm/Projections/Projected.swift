@@ -57,6 +57,8 @@ protocol AnyProjected {
     func describedValue(of root: ObjectBase) -> String
     /// The way to the stored property, across links and collections.
     func path() -> [PathStep]
+    /// The same, found without ending the process for a type without a value; what is missing for that is taken from an object.
+    func path(readFrom root: ObjectBase) throws -> [PathStep]
     var isCollection: Bool { get }
     var isProjectedCollection: Bool { get }
 }
@@ -71,6 +73,13 @@ extension Projected: AnyProjected {
     }
 
     func path() -> [PathStep] { PathRecorder.path(of: keyPath) }
+
+    func path(readFrom root: ObjectBase) throws -> [PathStep] {
+        let root = unsafeDowncast(root, to: T.self)
+        let path = try PathRecorder.readSteps(of: keyPath, in: T.self) { CollectionOfOne(root) }
+        guard let path else { throw Realm.Error(.invalidInput, PathRecorder.brokenMessage("\(keyPath)")) }
+        return path
+    }
 
     var isProjectedCollection: Bool { Value.self is any _ProjectedCollection.Type }
 

@@ -422,7 +422,7 @@ nonisolated extension Projection {
     ///
     /// - Throws: As `value(of:)` of the object.
     public func requireReadable() throws {
-        for property in ProjectionSchema.of(Self.self) {
+        for property in try ProjectionSchema.of(Self.self, readFrom: rootObject) {
             try property.requireReadable(in: rootObject)
         }
     }

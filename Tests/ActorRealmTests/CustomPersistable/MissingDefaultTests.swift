@@ -65,6 +65,11 @@ private final class Buoy: Object {
     @Persisted var count: Int
 }
 
+private final class NotedBuoy: Object {
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    @Persisted var noted = Noted(note: "declared")
+}
+
 private func refusal(_ body: () throws -> Void) -> Realm.Error? {
     do { try body() } catch { return error as? Realm.Error }
     return nil
@@ -205,6 +210,13 @@ struct MissingDefaultTests {
             #expect(found != nil)
             let note = try link.value(of: \.note)
             #expect(note == "a")
+        }
+    }
+
+    @Test("A declared default of one that is stored as an embedded object is enough for what does not throw")
+    func declaredEmbedded() async {
+        await #expect(processExitsWith: .success) {
+            #expect(_name(for: \NotedBuoy.noted) == "noted")
         }
     }
 

@@ -10,7 +10,7 @@ final class PathRecorder {
     /// The origin of linking objects that record, instead of reading.
     static let marker = "\u{0}recording"
 
-    private var steps: [PathStep] = []
+    private var taken: [PathStep] = []
     /// The instance that the next step begins at; nil where the path is at its end.
     private var expected: ObjectIdentifier?
     private var isBroken = false
@@ -31,8 +31,7 @@ final class PathRecorder {
 
     /// The steps that a key path goes through.
     static func path<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> [PathStep] {
-        guard let path = recordedSteps(of: keyPath, in: Root.self) else { misuse(brokenMessage("\(keyPath)")) }
-        return path
+        path(in: Root.self, describing: "\(keyPath)") { _ = $0[keyPath: keyPath] }
     }
 
     /// The path that a key path describes, kept as long as the process lives; nil when too many are known.
@@ -74,8 +73,8 @@ final class PathRecorder {
         _ type: Element.Type,
         _ element: PathStep.Element
     ) -> Element? {
-        if let recorder = running, !recorder.steps.isEmpty {
-            recorder.steps[recorder.steps.count - 1].element = element
+        if let recorder = running, !recorder.taken.isEmpty {
+            recorder.taken[recorder.taken.count - 1].element = element
         }
         return Element._recordingElement()
     }
@@ -92,9 +91,15 @@ final class PathRecorder {
         in type: Root.Type,
         describing keyPath: @autoclosure () -> String,
         _ evaluate: (Root) -> Void
-    ) -> [String] {
-        guard let path = evaluated(in: type, evaluate).path else { misuse(brokenMessage(keyPath())) }
-        return path.map(\.name)
+    ) -> [String] { path(in: type, describing: keyPath(), evaluate).map(\.name) }
+
+    private static func path<Root: ObjectBase>(
+        in type: Root.Type,
+        describing keyPath: @autoclosure () -> String,
+        _ evaluate: (Root) -> Void
+    ) -> [PathStep] {
+        guard let path = evaluated(in: type, evaluate).whole else { misuse(brokenMessage(keyPath())) }
+        return path
     }
 
     /// The steps that a key path goes through; nil for one that names no stored property.
@@ -105,7 +110,7 @@ final class PathRecorder {
         in type: Root.Type,
         lent: [ObjectIdentifier: Any] = [:]
     ) -> [PathStep]? {
-        evaluated(in: type, lent: lent) { _ = $0[keyPath: keyPath] }.path
+        evaluated(in: type, lent: lent) { _ = $0[keyPath: keyPath] }.whole
     }
 
     /// Says that a key path names no stored property.
@@ -115,7 +120,7 @@ final class PathRecorder {
     }
 
     /// The steps; nil for a path that names no stored property.
-    private var path: [PathStep]? { isBroken || steps.isEmpty ? nil : steps }
+    private var whole: [PathStep]? { isBroken || taken.isEmpty ? nil : taken }
 
     private static func evaluated<Root: ObjectBase>(
         in type: Root.Type,
@@ -136,7 +141,7 @@ final class PathRecorder {
         guard let recorder = running else { return }
         if ObjectIdentifier(object) != recorder.expected { recorder.isBroken = true }
         let info = ModelClass.of(type(of: object))
-        recorder.steps.append(PathStep(info.pathName(of: info.properties[Int(key & ~PersistedKey.recording) - 1])))
+        recorder.taken.append(PathStep(info.pathName(of: info.properties[Int(key & ~PersistedKey.recording) - 1])))
         recorder.expected = next.map { ObjectIdentifier($0) }
     }
 

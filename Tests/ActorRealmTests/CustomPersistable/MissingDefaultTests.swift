@@ -210,13 +210,23 @@ struct MissingDefaultTests {
             #expect(found != nil)
             let note = try link.value(of: \.note)
             #expect(note == "a")
+            try realm.write {
+                let dynamic = realm.dynamicObjects("NotedOwner")[0]["noted"] as? DynamicObject
+                dynamic?["note"] = ""
+            }
+            let unreadable = refusal { _ = try link.value(of: \.owner?.noted) }
+            #expect(unreadable?.code == .invalidInput)
+            try realm.write { link.owner = nil }
+            let none = try link.value(of: \.owner?.noted)
+            #expect(none == nil)
         }
     }
 
-    @Test("A declared default of one that is stored as an embedded object is enough for what does not throw")
-    func declaredEmbedded() async {
+    @Test("What does not throw takes key paths to it, too, where a value is declared, or found by trying")
+    func namesOfKeyPaths() async {
         await #expect(processExitsWith: .success) {
             #expect(_name(for: \NotedBuoy.noted) == "noted")
+            #expect(_name(for: \OddOwner.owned?.number.number) == "owned.number")
         }
     }
 

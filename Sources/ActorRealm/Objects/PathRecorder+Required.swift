@@ -3,7 +3,10 @@ extension PathRecorder {
     ///
     /// Where nobody knows a value of a type on the way, for getters to return, one is taken from objects, or from what they lead to.
     ///
-    /// - Parameter objects: Objects of the class, which may be read.
+    /// - Parameters:
+    ///   - path: The key path.
+    ///   - type: The class that it begins in.
+    ///   - objects: Objects of the class, which may be read.
     /// - Returns: The steps; none where the path leads to such a value, and no object leads to any.
     /// - Throws: `invalidInput` for one that names no stored property, or goes through a position of a collection; what reading the objects
     ///   does where it takes one.

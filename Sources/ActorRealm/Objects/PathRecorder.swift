@@ -102,9 +102,13 @@ final class PathRecorder {
         return path
     }
 
-    /// The steps that a key path goes through; nil for one that names no stored property.
+    /// The steps that a key path goes through.
     ///
-    /// - Parameter lent: Values for getters to return whose types have none by themselves, by the type.
+    /// - Parameters:
+    ///   - keyPath: The key path.
+    ///   - type: The class that it begins in.
+    ///   - lent: Values for getters to return whose types have none by themselves, by the type.
+    /// - Returns: The steps; nil for one that names no stored property.
     static func recordedSteps<Root: ObjectBase>(
         of keyPath: PartialKeyPath<Root>,
         in type: Root.Type,

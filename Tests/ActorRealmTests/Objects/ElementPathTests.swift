@@ -28,7 +28,8 @@ struct ElementPathTests {
             let realm = try memoryRealm([Tray.self])
             let tray = try realm.write {
                 let values: [String: Any] = [
-                    "name": "a", "moods": ["calm", "grumpy"], "kinds": ["calm"], "byName": ["a": "calm", "b": "grumpy"],
+                    "name": "a", "moods": ["calm", "grumpy"], "kinds": ["calm"],
+                    "byName": ["a": "calm", "b": "grumpy"],
                 ]
                 return realm.create(Tray.self, value: values)
             }

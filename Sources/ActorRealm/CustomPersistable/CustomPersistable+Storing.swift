@@ -71,6 +71,12 @@ extension _CustomPersistable {
         return nil
     }
 
+    /// Keeps a value that was read for getters of recording instances; not one that may lead to an object.
+    static func keep(_ value: Any) {
+        guard PersistedType._customShape.kind != .object, let value = value as? Self else { return }
+        PathRecorder.keep(value)
+    }
+
     /// Whether getters of recording instances have a value of the type.
     static var canBeRecorded: Bool { _recordingElement() != nil }
 

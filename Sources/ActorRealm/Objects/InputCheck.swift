@@ -193,14 +193,21 @@ struct InputCheck {
                 )
             }
         }
-        do {
-            for property in object.modelClass.properties { try object.requireReadable(property) }
-        } catch {
-            return report((error as? Realm.Error)?.message ?? "\(error)")
-        }
+        guard canReadProperties(of: object) else { return }
         open.append(identity)
         checkContent(object, info)
         open.removeLast()
+    }
+
+    /// Whether the properties of an object can be read, and none of an unmanaged one lacks a value.
+    private mutating func canReadProperties(of object: ObjectBase) -> Bool {
+        do {
+            for property in object.modelClass.properties { try object.requireReadable(property) }
+            return true
+        } catch {
+            report((error as? Realm.Error)?.message ?? "\(error)")
+            return false
+        }
     }
 
     /// Whether an object can be read here.
@@ -427,6 +434,8 @@ struct InputCheck {
             guard object is Object, object.tableAccessor?.info.isEmbedded != true,
                 object.core === core || object.core == nil && core.accessor(for: type(of: object)) != nil
             else { return report("\(Self.describe(object)) cannot be a value here") }
+            // It is added as it is.
+            if object.core == nil { _ = canReadProperties(of: object) }
             return
         }
         let entries = ValueReader.entries(of: content)

@@ -42,7 +42,14 @@ extension WriteTransaction {
             new = max(new, openByteCount)
         }
         let changed = 16 + min(copied, group.usedPageCount) + 2 * new / pageByteCount
-        return Int(state.space.pageCount) - state.space.availablePageCount + changed
+        return Int(state.space.pageCount) + max(0, changed - availablePageCount)
+    }
+
+    /// The free pages that runs of the group are sure to find, those that are put aside included.
+    private var availablePageCount: Int {
+        let scattered = group.scatteredPageCount ?? state.space.scatteredPageCount
+        group.scatteredPageCount = scattered
+        return max(0, state.space.availablePageCount - scattered)
     }
 }
 

@@ -60,6 +60,8 @@ final class WriterGroup {
     @exclusivity(unchecked) var owedByteCount = 0
     /// So many pages were in use, or held by readers, when it began, where that is asked for.
     @exclusivity(unchecked) var usedPageCount = Int.max
+    /// So many free pages were scattered when the space of what it owes was estimated first.
+    @exclusivity(unchecked) var scatteredPageCount: Int?
     #if DEBUG
     /// For checks: so many of both were there when they were looked at last.
     @exclusivity(unchecked) private var checked = (retired: 0, sealed: 0)

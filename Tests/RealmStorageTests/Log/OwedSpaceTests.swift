@@ -9,10 +9,14 @@ struct OwedSpaceTests {
     private typealias Owed = OwedPagesTests
     private let folder = TemporaryDirectory()
 
-    private func open(_ makeDevice: @escaping @Sendable (any StorageDevice) -> any StorageDevice) throws -> StorageFile
-    {
+    /// A file with a log, which may be long enough for some hundred records.
+    private func open(
+        hasLongLog: Bool = false,
+        _ makeDevice: @escaping @Sendable (any StorageDevice) -> any StorageDevice
+    ) throws -> StorageFile {
         var options = Owed.options()
         options.makeDevice = makeDevice
+        if hasLongLog { options.log?.ringByteCount = 1024 * LogHeader.blockByteCount }
         let file = try StorageFile.open(path: folder.path("a.realm"), options: options)
         try Owed.begin(file)
         return file
@@ -120,19 +124,41 @@ struct OwedSpaceTests {
         #expect(try LoggedFile.values(of: file).values == Owed.model(1))
     }
 
-    @Test("Who verifies a file that has stopped while it owes pages reads its published version")
-    func stoppedVerification() throws {
-        let isFull = FullDevice.Switch()
-        let file = try open { FullDevice($0, isFull) }
+    @Test("Free pages that are too scattered to be taken are no room for what is owed", arguments: [1, 8])
+    func scattered(stretch: Int) throws {
+        let control = TightDevice.Control()
+        let file = try open(hasLongLog: true) { TightDevice($0, control) }
         defer { file.unlockForWriting() }
-        let version = file.newestVersion
-        #expect(try Owed.acknowledge(3, in: file))
-        let commit = try #require(try file.sealGroup())
-        isFull.isOn = true
-        #expect(throws: StorageError.self) { try file.publish([commit]) }
-        isFull.isOn = false
-        try #require(file.hasStopped)
-        #expect(try file.beginRead(asking: .inFile).version == version)
-        #expect(throws: StorageError.self) { try file.beginRead() }
+        try scatter(file, stretch: stretch, control)
+        let member = try Owed.member(file, 1, 7)
+        #expect(member.owedSpace.needed > member.pageCount)
+        member.rollback()
+        _ = try fill(file)
+        #expect(!file.hasStopped)
+    }
+
+    @Test("What is owed takes free pages that are few together before the file would have to be longer")
+    func shortStretches() throws {
+        let control = TightDevice.Control()
+        let file = try open(hasLongLog: true) { TightDevice($0, control) }
+        defer { file.unlockForWriting() }
+        try scatter(file, stretch: 32, control)
+        #expect(try fill(file) > 50)
+        #expect(!file.hasStopped)
+    }
+
+    @Test("A commit whose pages lie behind the length of the file already is not left without them")
+    func takenBehindEnd() throws {
+        let control = TightDevice.Control()
+        let file = try open(hasLongLog: true) { TightDevice($0, control) }
+        defer { file.unlockForWriting() }
+        try scatter(file, stretch: 32, control)
+        let member = try file.beginWrite(joining: true)
+        let change = LoggedFile.Change(values: (1...40).map { ($0, 7) })
+        try change.apply(to: member)
+        member.record = .init(kind: .changes, content: change.content)
+        try #require(member.pageCount * pageByteCount > file.byteCount)
+        #expect(!member.mayOwePages)
+        member.rollback()
     }
 }

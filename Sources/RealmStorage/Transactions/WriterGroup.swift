@@ -38,6 +38,8 @@ final class WriterGroup {
     @exclusivity(unchecked) var lastingCount = 0
     /// Whether runs were written to the file before the commit.
     @exclusivity(unchecked) var hasSpilled = false
+    /// The length of the file before that, in bytes.
+    @exclusivity(unchecked) var byteCountBeforeSpill: Int?
     /// What the members that committed changed.
     let changes = ChangeRecorder()
     /// The number of members that committed.

@@ -161,4 +161,40 @@ struct OwedSpaceTests {
         #expect(!member.mayOwePages)
         member.rollback()
     }
+
+    @Test("What a member has written ahead that was rolled back is no space for those behind it")
+    func holesBehindRollback() throws {
+        let control = TightDevice.Control()
+        let file = try open(hasLongLog: true) { TightDevice($0, control) }
+        defer { file.unlockForWriting() }
+        #expect(try Owed.acknowledge(3, in: file))
+        let end = file.byteCount
+        let member = try file.beginWrite(joining: true)
+        for index in 0..<2_000 {
+            let page = try allocate(in: member)
+            if index % 2 == 1 { _ = member.seal(page) }
+        }
+        try member.spill()
+        member.rollback()
+        #expect(file.byteCount == end)
+        try file.publish([#require(try file.sealGroup())])
+        control.isTight = true
+        control.refused = end..<(1 << 30)
+        _ = try fill(file)
+        #expect(!file.hasStopped)
+    }
+
+    @Test("What a transaction has written ahead that was rolled back alone is no space for those behind it")
+    func spilledAlone() throws {
+        let file = try open { $0 }
+        defer { file.unlockForWriting() }
+        let end = file.byteCount
+        let alone = try file.beginWrite()
+        for _ in 0..<2_000 { _ = alone.seal(try allocate(in: alone)) }
+        try alone.spill()
+        #expect(file.byteCount > end)
+        alone.rollback()
+        // It was never flushed, though there is no hole in it.
+        #expect(file.byteCount == end)
+    }
 }

@@ -197,4 +197,39 @@ struct OwedSpaceTests {
         // It was never flushed, though there is no hole in it.
         #expect(file.byteCount == end)
     }
+
+    @Test(
+        "What is settled into a page that the member has sealed and given up has its own checksum",
+        arguments: [true, false]
+    )
+    func settledIntoSealed(hasLog: Bool) throws {
+        var options = Owed.options()
+        // It is not begun.
+        if !hasLog { options.log?.pageCommitCount = 100 }
+        let file = try StorageFile.open(path: folder.path("a.realm"), options: options)
+        try Owed.begin(file)
+        defer { file.unlockForWriting() }
+        // The root of each is to spare behind the next.
+        for index in 1...3 { _ = try Owed.member(file, index, 7).joinOwing() }
+        let last = try file.beginWrite(joining: true)
+        let own = last.seal(try allocate(in: last))
+        last.free(own)
+        var kept = PageReference.none
+        try last.settle { () throws(StorageError) in
+            let page = try last.allocate(pageCount: 1, kind: .overflow)
+            page.bytes.storeLittle(UInt32(8), at: PageHeader.payloadByteCountOffset)
+            kept = last.seal(page.reference)
+        }
+        try #require(kept.page == own.page && kept.checksum != own.checksum)
+        let change = LoggedFile.Change(values: [(9, 9)])
+        try change.apply(to: last)
+        last.record = .init(kind: .changes, content: change.content)
+        let commit = try PageArray.commit(last)
+        #expect(commit.runs.first { $0.page == kept.page }?.checksum == kept.checksum)
+        try file.publish([commit])
+        var header = file.state.withLock { $0.published }
+        // The mark is not on the disk.
+        header.confirmedVersion = header.version - 1
+        #expect(HeaderRecovery.isIntact(header, mapping: file.reservation.mapping, byteCount: file.byteCount))
+    }
 }

@@ -198,6 +198,22 @@ struct OwedSpaceTests {
         #expect(file.byteCount == end)
     }
 
+    @Test("The first commit of a group makes the file no longer than it stays when it rests")
+    func restingLength() throws {
+        let file = try open { $0 }
+        defer { file.unlockForWriting() }
+        let ballast = try file.beginWrite()
+        try PageArray.setBallast(400, in: ballast)
+        try file.publish([PageArray.commit(ballast)])
+        let needed = Int(file.state.withLock { $0.published.pageCount }) * pageByteCount
+        let rested = (needed + StorageFile.growthStep(byteCount: needed) / 2 + 65535) & ~65535
+        try file.data.setByteCount(rested)
+        file.note(byteCount: rested)
+        #expect(try Owed.acknowledge(1, in: file))
+        #expect(file.byteCount > rested)
+        #expect(!StorageFile.isWorthCutting(file.byteCount - needed, behind: needed))
+    }
+
     @Test(
         "What is settled into a page that the member has sealed and given up has its own checksum",
         arguments: [true, false]

@@ -124,6 +124,44 @@ struct OwedSpaceTests {
         #expect(try LoggedFile.values(of: file).values == Owed.model(1))
     }
 
+    @Test("Who verifies a file that has stopped while it owes pages reads its published version")
+    func stoppedVerification() throws {
+        let isFull = FullDevice.Switch()
+        let file = try open { FullDevice($0, isFull) }
+        defer { file.unlockForWriting() }
+        let version = file.newestVersion
+        #expect(try Owed.acknowledge(3, in: file))
+        let commit = try #require(try file.sealGroup())
+        isFull.isOn = true
+        #expect(throws: StorageError.self) { try file.publish([commit]) }
+        isFull.isOn = false
+        try #require(file.hasStopped)
+        #expect(try file.beginRead(asking: .inFile).version == version)
+        #expect(throws: StorageError.self) { try file.beginRead() }
+    }
+
+    /// Acknowledges commits until there is no room for another one, and makes their pages.
+    ///
+    /// - Returns: How many there were.
+    private func fill(_ file: StorageFile) throws -> Int {
+        var count = 0
+        while count < 600, try Owed.acknowledge(file, count % 190 + 1, UInt64(count)) { count += 1 }
+        if let commit = try file.sealGroup() { try file.publish([commit]) }
+        return count
+    }
+
+    /// Has every second stretch of so many pages be free, in a file that gets no longer.
+    private func scatter(_ file: StorageFile, stretch: Int, _ control: TightDevice.Control) throws {
+        let large = try file.beginWrite()
+        let pages = try (0..<1_000).map { _ in large.seal(try allocate(in: large)) }
+        try file.publish([PageArray.commit(large)])
+        let scattering = try file.beginWrite()
+        for index in pages.indices where index / stretch % 2 == 0 { scattering.free(pages[index]) }
+        try file.publish([PageArray.commit(scattering)])
+        try file.publish([PageArray.commit(try file.beginWrite())])
+        control.isTight = true
+    }
+
     @Test("Free pages that are too scattered to be taken are no room for what is owed", arguments: [1, 8])
     func scattered(stretch: Int) throws {
         let control = TightDevice.Control()

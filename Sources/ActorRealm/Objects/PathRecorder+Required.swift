@@ -1,3 +1,5 @@
+import RealmModel
+
 extension PathRecorder {
     /// The steps that a key path goes through, found without ending the process.
     ///

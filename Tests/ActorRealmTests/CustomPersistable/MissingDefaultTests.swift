@@ -312,25 +312,25 @@ private struct Country: FailableCustomPersistable {
     var persistableValue: String { code }
 }
 
-private final class Price: Object {
+private final class KioskPrice: Object {
     override class func _realmObjectName() -> String? { "MissingPrice" }
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
     @Persisted var amount: Int
     @Persisted var currency: Currency
 }
 
-private final class Shop: Object {
-    override class func _realmObjectName() -> String? { "MissingShop" }
+private final class Kiosk: Object {
+    override class func _realmObjectName() -> String? { "MissingKiosk" }
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
     @Persisted var name: String
     @Persisted var accepted: List<Currency>
     @Persisted var byCountry: Map<String, Currency>
-    @Persisted var fee: Price?
-    @Persisted var prices: List<Price>
+    @Persisted var fee: KioskPrice?
+    @Persisted var prices: List<KioskPrice>
 }
 
-private final class Branch: Object {
-    override class func _realmObjectName() -> String? { "MissingBranch" }
+private final class Outpost: Object {
+    override class func _realmObjectName() -> String? { "MissingOutpost" }
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
     @Persisted var name: String
     @Persisted var country: Country
@@ -341,28 +341,28 @@ extension MissingDefaultTests {
     @Test("Of a type of which nothing is known but what is in the file it is read wherever a path leads")
     func inFile() async {
         await #expect(processExitsWith: .success) {
-            let realm = try memoryRealm([Shop.self, Price.self])
-            let shop = try realm.write { realm.create(Shop.self, value: ["name": "a"] as [String: Any]) }
+            let realm = try memoryRealm([Kiosk.self, KioskPrice.self])
+            let shop = try realm.write { realm.create(Kiosk.self, value: ["name": "a"] as [String: Any]) }
             // Nobody has one.
             let none = try [
                 shop.value(of: \.accepted.first), shop.value(of: \.accepted.last), shop.value(of: \.fee?.currency),
             ]
             #expect(none.allSatisfy { $0 == nil })
             #expect(try shop.value(of: \.fee?.currency.code) == nil)
-            try realm.objects(Price.self).requireReadable(\.currency.code)
+            try realm.objects(KioskPrice.self).requireReadable(\.currency.code)
             // From the hundred and first on nothing is different.
-            try realm.write { for _ in 0..<150 { realm.create(Shop.self) } }
-            try realm.objects(Shop.self).requireReadable(\.fee?.currency)
+            try realm.write { for _ in 0..<150 { realm.create(Kiosk.self) } }
+            try realm.objects(Kiosk.self).requireReadable(\.fee?.currency)
             #expect(try shop.value(of: \.name) == "a")
             try realm.write {
                 shop.accepted.append(objectsIn: [Currency(persistedValue: "EUR")!, Currency(persistedValue: "SEK")!])
                 shop.byCountry["de"] = Currency(persistedValue: "EUR")
-                shop.fee = try realm.insert(Price.self, value: ["currency": "CHF"])
+                shop.fee = try realm.insert(KioskPrice.self, value: ["currency": "CHF"])
             }
             #expect(try shop.value(of: \.accepted.last)?.code == "SEK")
             #expect(try shop.value(of: \.fee?.currency.code) == "CHF")
             try realm.write {
-                realm.dynamicObjects("MissingShop")[0]["byCountry"] = ["de": "zz"]
+                realm.dynamicObjects("MissingKiosk")[0]["byCountry"] = ["de": "zz"]
                 realm.dynamicObjects("MissingPrice")[0]["currency"] = "zz"
             }
             #expect(refusal { _ = try shop.value(of: \.byCountry["de"]) }?.code == .invalidInput)
@@ -374,9 +374,9 @@ extension MissingDefaultTests {
     @Test("Where no value of it can be read, paths through it throw, and those of other properties are followed")
     func unreadableOnly() async {
         await #expect(processExitsWith: .success) {
-            let realm = try memoryRealm([Branch.self])
-            let branch = try realm.write { try realm.insert(Branch.self, value: ["name": "a", "country": "SE"]) }
-            try realm.write { realm.dynamicObjects("MissingBranch")[0]["country"] = "nowhere" }
+            let realm = try memoryRealm([Outpost.self])
+            let branch = try realm.write { try realm.insert(Outpost.self, value: ["name": "a", "country": "SE"]) }
+            try realm.write { realm.dynamicObjects("MissingOutpost")[0]["country"] = "nowhere" }
             #expect(refusal { _ = try branch.value(of: \.country.code) }?.code == .invalidInput)
             #expect(refusal { _ = try branch.value(of: \.country) }?.code == .invalidInput)
             #expect(try branch.value(of: \.name) == "a")
@@ -386,13 +386,13 @@ extension MissingDefaultTests {
     @Test("Nor is it left out of an object in a value of any kind")
     func leftOutInAny() async {
         await #expect(processExitsWith: .success) {
-            let realm = try memoryRealm([OddOnly.self, Branch.self])
-            let branch = try realm.write { try realm.insert(Branch.self, value: ["country": "SE"]) }
+            let realm = try memoryRealm([OddOnly.self, Outpost.self])
+            let branch = try realm.write { try realm.insert(Outpost.self, value: ["country": "SE"]) }
             try realm.write {
-                try realm.insert(Branch.self, value: ["country": "FI"])
+                try realm.insert(Outpost.self, value: ["country": "FI"])
                 #expect(refusal { try branch.setValues(["value": OddOnly()]) }?.code == .invalidInput)
             }
-            #expect(realm.objects(Branch.self).count == 2)
+            #expect(realm.objects(Outpost.self).count == 2)
         }
     }
 }

@@ -30,7 +30,7 @@ extension PathRecorder {
         readFrom objects: () throws -> Objects
     ) throws -> [PathStep]? where Objects.Element == Root {
         let unknown = unknownProperties(from: type)
-        if unknown.isEmpty || leadsElsewhere(path, type) { return recordedSteps(of: path, in: type) }
+        if unknown.isEmpty || leadsElsewhere(path, unknown) { return recordedSteps(of: path, in: type) }
         var search = ValueSearch(for: unknown)
         try search.look(in: objects())
         if search.isComplete { return recordedSteps(of: path, in: type, lent: search.found) }
@@ -38,13 +38,21 @@ extension PathRecorder {
         return []
     }
 
-    /// Whether a key path is about a property of the class itself that is of no type without a value, as far as its text tells.
-    private static func leadsElsewhere<Root: ObjectBase>(_ path: PartialKeyPath<Root>, _ type: Root.Type) -> Bool {
-        let parts = "\(path)".split(separator: ".")
-        guard let name = parts.last, parts.count >= 2, parts[parts.count - 2].hasSuffix("\(type)"),
-            let property = ModelClass.of(type).properties.first(where: { $0.name == name })
-        else { return false }
-        return property.ownElementType == nil
+    /// Whether a key path has one part, and leads to no type without a value: no getter is met then that has none to return.
+    ///
+    /// Where Swift does not know the name of a part, its text has the type in brackets instead.
+    private static func leadsElsewhere(_ path: AnyKeyPath, _ unknown: [UnknownProperty]) -> Bool {
+        let type = ObjectIdentifier(unwrapped(Swift.type(of: path).valueType))
+        if unknown.contains(where: { ObjectIdentifier($0.valueType) == type }) { return false }
+        return "\(path)".replacing(/<computed .*?\)>/, with: "part").split(separator: ".").count == 2
+    }
+
+    /// A type without the optionals around it.
+    private static func unwrapped(_ type: Any.Type) -> Any.Type {
+        func wrapped<Value: OptionalProtocol>(by type: Value.Type) -> Any.Type { Value.Wrapped.self }
+        var type = type
+        while let optional = type as? any OptionalProtocol.Type { type = wrapped(by: optional) }
+        return type
     }
 }
 
@@ -56,7 +64,7 @@ private struct ValueSearch {
     private let wanted: [PathRecorder.UnknownProperty]
     /// The values, by their types.
     private(set) var found: [ObjectIdentifier: Any] = [:]
-    /// What the first of the given objects failed with that could not be read.
+    /// What the first failed with that could not be read.
     private(set) var failure: (any Error)?
 
     init(for properties: [PathRecorder.UnknownProperty]) { wanted = properties }
@@ -79,8 +87,7 @@ private struct ValueSearch {
         }
         guard let core else { return }
         for unknown in wanted where found[ObjectIdentifier(unknown.valueType)] == nil {
-            // What cannot be read here is nobody's who asks.
-            try? look(for: unknown, in: core)
+            do { try look(for: unknown, in: core) } catch { failure = failure ?? error }
         }
     }
 
@@ -88,7 +95,7 @@ private struct ValueSearch {
         let accessor = try core.readableAccessor(for: unknown.owner)
         for index in 0..<min(Self.limit, accessor.table.count) {
             guard let key = try accessor.table.key(at: index) else { return }
-            try? read(unknown, of: accessor.makeObject(key: key))
+            do { try read(unknown, of: accessor.makeObject(key: key)) } catch { failure = failure ?? error }
             if found[ObjectIdentifier(unknown.valueType)] != nil { return }
         }
     }

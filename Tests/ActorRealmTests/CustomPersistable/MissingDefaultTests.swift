@@ -210,15 +210,17 @@ struct MissingDefaultTests {
             #expect(found != nil)
             let note = try link.value(of: \.note)
             #expect(note == "a")
+            let owner = link.owner
+            try realm.write { link.owner = nil }
+            let none = try link.value(of: \.owner?.noted)
+            #expect(none == nil)
             try realm.write {
+                link.owner = owner
                 let dynamic = realm.dynamicObjects("NotedOwner")[0]["noted"] as? DynamicObject
                 dynamic?["note"] = ""
             }
             let unreadable = refusal { _ = try link.value(of: \.owner?.noted) }
             #expect(unreadable?.code == .invalidInput)
-            try realm.write { link.owner = nil }
-            let none = try link.value(of: \.owner?.noted)
-            #expect(none == nil)
         }
     }
 

@@ -44,7 +44,16 @@ extension PathRecorder {
     private static func leadsElsewhere(_ path: AnyKeyPath, _ unknown: [UnknownProperty]) -> Bool {
         let type = ObjectIdentifier(unwrapped(Swift.type(of: path).valueType))
         if unknown.contains(where: { ObjectIdentifier($0.valueType) == type }) { return false }
-        return "\(path)".replacing(/<computed .*?\)>/, with: "part").split(separator: ".").count == 2
+        var (depth, parts) = (0, 0)
+        for byte in "\(path)".utf8 {
+            switch byte {
+            case UInt8(ascii: "<"), UInt8(ascii: "("): depth += 1
+            case UInt8(ascii: ">"), UInt8(ascii: ")"): depth -= 1
+            case UInt8(ascii: ".") where depth == 0: parts += 1
+            default: break
+            }
+        }
+        return parts == 1
     }
 
     /// A type without the optionals around it.

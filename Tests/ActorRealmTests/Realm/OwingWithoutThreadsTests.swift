@@ -29,6 +29,8 @@ struct OwingWithoutThreadsTests {
             Thread.detachNewThread { if isOver.wait(timeout: .now() + 60) == .timedOut { _exit(3) } }
             try withNewRealm(configuration) { realm in
                 defer { realm.close() }
+                // Stacks that are kept of threads that have ended.
+                for _ in 0..<16 { Thread.detachNewThread { sleep(60) } }
                 var limit = rlimit()
                 let resource = __rlimit_resource_t(RLIMIT_AS.rawValue)
                 #expect(getrlimit(resource, &limit) == 0)

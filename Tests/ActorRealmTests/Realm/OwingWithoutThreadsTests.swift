@@ -25,6 +25,9 @@ struct OwingWithoutThreadsTests {
                 adjust?(&log)
                 log.pagesOnDemand = true
             }
+            // The writes follow each other at once.
+            let clock = HandClock()
+            configuration.clock = clock.clock
             let isOver = DispatchSemaphore(value: 0)
             Thread.detachNewThread { if isOver.wait(timeout: .now() + 60) == .timedOut { _exit(3) } }
             try withNewRealm(configuration) { realm in

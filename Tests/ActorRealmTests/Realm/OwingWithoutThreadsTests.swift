@@ -44,8 +44,8 @@ struct OwingWithoutThreadsTests {
                 for name in ["a", "b", "c", "d", "e"] {
                     try realm.write { _ = realm.create(Tally.self, value: ["name": name]) }
                 }
-                let names = realm.objects(Tally.self).map(\.name).sorted()
                 let owes = realm.core.coordinator.writes.owesPages
+                let names = realm.objects(Tally.self).map(\.name).sorted()
                 #expect(setrlimit(resource, &limit) == 0)
                 #expect(names == ["a", "b", "c", "d", "e"])
                 #expect(!owes)

@@ -22,7 +22,13 @@ extension _CustomPersistable {
     public static func _initialValue(_ object: ObjectBase, _ key: UInt32) -> Self {
         guard key & PersistedKey.recording == PersistedKey.recording else { return _defaultValue() }
         PathRecorder.record(object, key)
-        return _recordingElement() ?? _defaultValue()
+        guard let value = _recordingElement() else {
+            misuse(
+                "A key path leads to '\(Self.self)' or through it, which has no value for the default of its stored type, and nobody knows "
+                    + "another one. Declare a default of the property, or read it by its name."
+            )
+        }
+        return value
     }
 
     /// What getters and collections of recording instances have; nil where nobody knows a value.
@@ -69,12 +75,6 @@ extension _CustomPersistable {
             }
         }
         return nil
-    }
-
-    /// Keeps a value that was read for getters of recording instances; not one that may lead to an object.
-    static func keep(_ value: Any) {
-        guard PersistedType._customShape.kind != .object, let value = value as? Self else { return }
-        PathRecorder.keep(value)
     }
 
     /// Whether getters of recording instances have a value of the type.

@@ -184,16 +184,6 @@ final class ModelProperty: Sendable {
         return valueType as? any _CustomPersistable.Type
     }
 
-    /// The type, or that of the elements of a list or set or of the values of a map, where it is one of the program's own.
-    var ownElementType: (any _CustomPersistable.Type)? {
-        func element<Elements: RealmCollection>(of type: Elements.Type) -> (any _CustomPersistable.Type)? {
-            Elements.Element.self as? any _CustomPersistable.Type
-        }
-        guard shape.isConverted else { return nil }
-        if let collection = valueType as? any RealmCollection.Type { return element(of: collection) }
-        return ((valueType as? any BackedMap.Type)?.valueType ?? valueType) as? any _CustomPersistable.Type
-    }
-
     /// Says that an object has no value for the property, nor its type a default.
     func missingValueMessage(className: String) -> String {
         "Missing value for '\(className).\(name)': \(valueType) has no value for the default of its stored type. Give one, declare a "

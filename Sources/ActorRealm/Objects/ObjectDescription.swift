@@ -173,21 +173,16 @@ enum ObjectDescription {
 
 /// A map of any types, as far as what stands behind it goes.
 protocol BackedMap {
-    /// The type of the values.
-    static var valueType: Any.Type { get }
     var backing: _CollectionBacking? { get }
     func requireReadable() throws
     /// Reads a property of each object as well, by a path as key paths say it.
     func requireReadable(path: [PathStep]) throws
     /// Reads the value of a name, and gives the object that it is; nil for others, and where there is none.
     func readableElement(_ element: PathStep.Element) throws -> ObjectBase?
-    /// One of the values, whose reading throws; nil where there is none.
-    func readableFirst() throws -> Any?
     /// What stands behind it, where what keeps it from being read is an error.
     func readableBacking() throws -> _CollectionBacking?
 }
 
 extension Map: BackedMap {
-    static var valueType: Any.Type { Value.self }
     var backing: _CollectionBacking? { _backing }
 }

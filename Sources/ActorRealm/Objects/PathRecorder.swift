@@ -171,60 +171,13 @@ final class PathRecorder {
         return value
     }
 
-    /// A property whose getter has no value to return on a recording instance.
-    struct UnknownProperty {
-        let owner: ObjectBase.Type
-        let property: ModelProperty
-        /// Its type, or that of its elements.
-        let valueType: any _CustomPersistable.Type
-    }
-
-    /// The properties that a key path may lead through, from a class on, and whose getters have no value to return.
-    static func unknownProperties(from root: ObjectBase.Type) -> [UnknownProperty] {
-        let identifier = ObjectIdentifier(root)
-        if let known = instances.withLock({ Shared(unknown: $0.unknown[identifier]) }).unknown {
-            // A value may have become known since.
-            return known.isEmpty ? known : known.filter { !$0.valueType.canBeRecorded }
-        }
-        var classes = [root]
-        var seen: Set<ObjectIdentifier> = [identifier]
-        var found: [UnknownProperty] = []
-        var next = 0
-        while next < classes.count {
-            let owner = classes[next]
-            // Made first, for what it declares is known then.
-            _ = instance(of: owner)
-            for property in ModelClass.of(owner).properties {
-                if property.shape.isConverted {
-                    if let type = property.ownElementType, type is any FailableCustomPersistable.Type {
-                        found.append(UnknownProperty(owner: owner, property: property, valueType: type))
-                    }
-                } else if let target = property.declaredTarget?.type, seen.insert(ObjectIdentifier(target)).inserted {
-                    classes.append(target)
-                }
-            }
-            next += 1
-        }
-        let shared = Shared(unknown: found.filter { !$0.valueType.canBeRecorded })
-        instances.withLock { $0.unknown[identifier] = shared.unknown }
-        return shared.unknown ?? []
-    }
-
-    /// Keeps a value of a type that none was known of.
-    static func keep<Value: _CustomPersistable>(_ value: Value) {
-        let found = Shared(values: [ObjectIdentifier(Value.self): value])
-        instances.withLock { $0.values.merge(found.values) { first, _ in first } }
-    }
-
     // Recording instances, and values of types, are never changed after they were made.
     private struct Instances: @unchecked Sendable {
         var byType: [ObjectIdentifier: ObjectBase] = [:]
-        /// A value of a type, by the type: a default that a class declares, one that was found by trying, or one that was read.
+        /// A value of a type, by the type: a default that a class declares, or one that was found by trying.
         var values: [ObjectIdentifier: Any] = [:]
         /// The types for which a value was looked for by trying.
         var tried: Set<ObjectIdentifier> = []
-        /// For a class, the properties on the ways from it whose getters had no value.
-        var unknown: [ObjectIdentifier: [UnknownProperty]] = [:]
     }
 
     private static let instances = Mutex(Instances())
@@ -255,6 +208,5 @@ final class PathRecorder {
         var object: ObjectBase?
         var values: [ObjectIdentifier: Any] = [:]
         var isTried = false
-        var unknown: [UnknownProperty]?
     }
 }

@@ -47,12 +47,6 @@ private final class NotedView: Projection<NotedOwner> {
     @Projected(\NotedOwner.noted) var noted: Noted
 }
 
-private final class NotedLink: Object {
-    override class func shouldIncludeInDefaultSchema() -> Bool { false }
-    @Persisted var note: String
-    @Persisted var owner: NotedOwner?
-}
-
 private final class NotedValue: Object {
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
     @Persisted var value: AnyRealmValue
@@ -195,35 +189,6 @@ struct MissingDefaultTests {
         }
     }
 
-    @Test("One that is stored as an embedded object is read across a link")
-    func embeddedAcross() async {
-        await #expect(processExitsWith: .success) {
-            let realm = try memoryRealm([NotedLink.self, NotedOwner.self, BadgeRow.self])
-            let noted = Noted(note: "a")
-            let link = try realm.write {
-                let owner = NotedOwner()
-                owner.noted = noted
-                realm.add(owner)
-                return realm.create(NotedLink.self, value: ["note": "a", "owner": owner] as [String: Any])
-            }
-            let found = try link.value(of: \.owner?.noted)
-            #expect(found != nil)
-            let note = try link.value(of: \.note)
-            #expect(note == "a")
-            let owner = link.owner
-            try realm.write { link.owner = nil }
-            let none = try link.value(of: \.owner?.noted)
-            #expect(none == nil)
-            try realm.write {
-                link.owner = owner
-                let dynamic = realm.dynamicObjects("NotedOwner")[0]["noted"] as? DynamicObject
-                dynamic?["note"] = ""
-            }
-            let unreadable = refusal { _ = try link.value(of: \.owner?.noted) }
-            #expect(unreadable?.code == .invalidInput)
-        }
-    }
-
     @Test("What does not throw takes key paths to it, too, where a value is declared, or found by trying")
     func namesOfKeyPaths() async {
         await #expect(processExitsWith: .success) {
@@ -340,49 +305,47 @@ private final class Outpost: Object {
 }
 
 extension MissingDefaultTests {
-    @Test("Of a type of which nothing is known but what is in the file it is read wherever a path leads")
-    func inFile() async {
+    @Test("Of a type of which nobody knows a value it is read by a key path to it, and so are all other properties")
+    func unknownType() async {
         await #expect(processExitsWith: .success) {
             let realm = try memoryRealm([Kiosk.self, KioskPrice.self])
-            let shop = try realm.write { realm.create(Kiosk.self, value: ["name": "a"] as [String: Any]) }
-            // Nobody has one.
+            try realm.objects(KioskPrice.self).requireReadable(\.currency)
+            let kiosk = try realm.write { realm.create(Kiosk.self, value: ["name": "a"] as [String: Any]) }
             let none = try [
-                shop.value(of: \.accepted.first), shop.value(of: \.accepted.last), shop.value(of: \.fee?.currency),
+                kiosk.value(of: \.accepted.first), kiosk.value(of: \.accepted.last), kiosk.value(of: \.byCountry["de"]),
             ]
             #expect(none.allSatisfy { $0 == nil })
-            #expect(try shop.value(of: \.fee?.currency.code) == nil)
-            try realm.objects(KioskPrice.self).requireReadable(\.currency.code)
-            // From the hundred and first on nothing is different.
-            try realm.write { for _ in 0..<150 { realm.create(Kiosk.self) } }
-            try realm.objects(Kiosk.self).requireReadable(\.fee?.currency)
-            #expect(try shop.value(of: \.name) == "a")
             try realm.write {
-                shop.accepted.append(objectsIn: [Currency(persistedValue: "EUR")!, Currency(persistedValue: "SEK")!])
-                shop.byCountry["de"] = Currency(persistedValue: "EUR")
-                shop.fee = try realm.insert(KioskPrice.self, value: ["currency": "CHF"])
+                kiosk.accepted.append(objectsIn: [Currency(persistedValue: "EUR")!, Currency(persistedValue: "SEK")!])
+                kiosk.byCountry["de"] = Currency(persistedValue: "EUR")
+                kiosk.fee = try realm.insert(KioskPrice.self, value: ["amount": 3, "currency": "CHF"])
             }
-            #expect(try shop.value(of: \.accepted.last)?.code == "SEK")
-            #expect(try shop.value(of: \.fee?.currency.code) == "CHF")
+            #expect(try kiosk.value(of: \.accepted.last)?.code == "SEK")
+            #expect(try kiosk.value(of: \.fee?.amount) == 3)
+            let fee = try #require(kiosk.fee)
+            #expect(try fee.value(of: \.currency).code == "CHF")
             try realm.write {
                 realm.dynamicObjects("MissingKiosk")[0]["byCountry"] = ["de": "zz"]
                 realm.dynamicObjects("MissingPrice")[0]["currency"] = "zz"
             }
-            #expect(refusal { _ = try shop.value(of: \.byCountry["de"]) }?.code == .invalidInput)
-            #expect(refusal { _ = try shop.value(of: \.fee?.currency.code) }?.code == .invalidInput)
-            #expect(try shop.value(of: \.accepted.first)?.code == "EUR")
+            #expect(refusal { _ = try kiosk.value(of: \.byCountry["de"]) }?.code == .invalidInput)
+            #expect(refusal { _ = try fee.value(of: \.currency) }?.code == .invalidInput)
+            #expect(try fee.value(of: \.amount) == 3)
+            #expect(try kiosk.value(of: \.accepted.first)?.code == "EUR")
         }
     }
 
-    @Test("Where no value of it can be read, paths through it throw, and those of other properties are followed")
-    func unreadableOnly() async {
-        await #expect(processExitsWith: .success) {
-            let realm = try memoryRealm([Outpost.self])
-            let branch = try realm.write { try realm.insert(Outpost.self, value: ["name": "a", "country": "SE"]) }
-            try realm.write { realm.dynamicObjects("MissingOutpost")[0]["country"] = "nowhere" }
-            #expect(refusal { _ = try branch.value(of: \.country.code) }?.code == .invalidInput)
-            #expect(refusal { _ = try branch.value(of: \.country) }?.code == .invalidInput)
-            #expect(try branch.value(of: \.name) == "a")
+    @Test("A key path through a type of which nobody knows a value ends the process, and the message says what to do")
+    func throughUnknownType() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try memoryRealm([KioskPrice.self])
+            let price = try realm.write { try realm.insert(KioskPrice.self, value: ["currency": "CHF"]) }
+            _ = try price.value(of: \.currency.code)
         }
+        let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(
+            message.contains("nobody knows another one. Declare a default of the property, or read it by its name.")
+        )
     }
 
     @Test("Nor is it left out of an object in a value of any kind")

@@ -23,7 +23,10 @@ let package = Package(
             name: "RealmTestSupport",
             path: "RealmTestSupport",
             // Needs what only the root package sees.
-            exclude: ["ChangingClass.swift", "ForwardingDevice.swift", "FullDevice.swift", "RecordedFiles.swift", "TightDevice.swift"],
+            exclude: [
+                "ChangingClass.swift", "ForwardingDevice.swift", "FullDevice.swift", "RecordedFiles.swift",
+                "TightDevice.swift",
+            ],
             swiftSettings: settings
         ),
         .testTarget(

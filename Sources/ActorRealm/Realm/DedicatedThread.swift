@@ -72,8 +72,13 @@ final class DedicatedThread: SerialExecutor {
             try start()
             return true
         } catch {
-            inbox.state.withLock { $0.didNotBegin() }
-            return false
+            let hasWork = inbox.state.withLock { state in
+                if state.work.isEmpty { state.didNotBegin() }
+                return !state.work.isEmpty
+            }
+            // What others gave to it meanwhile.
+            if hasWork { DispatchQueue.global().async(execute: body) }
+            return hasWork
         }
     }
 

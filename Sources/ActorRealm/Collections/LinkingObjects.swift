@@ -44,8 +44,18 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
     public var count: Int { backing?.count ?? 0 }
     /// The first object; nil when there is none.
     public var first: Element? {
-        if isEmpty { return originProperty == PathRecorder.marker ? Element._recordingElement() : nil }
+        if isEmpty {
+            return originProperty == PathRecorder.marker ? PathRecorder.element(Element.self, .first) : nil
+        }
         return self[0]
+    }
+    /// The last object; nil when there is none.
+    public var last: Element? {
+        let count = count
+        if count == 0 {
+            return originProperty == PathRecorder.marker ? PathRecorder.element(Element.self, .last) : nil
+        }
+        return self[count - 1]
     }
 
     /// The object at a position.
@@ -55,7 +65,9 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue>: RealmC
     /// - Precondition: There is such a position: look at ``count``, or take ``first`` or iterate.
     public subscript(position: Int) -> Element {
         guard let backing else {
-            if originProperty == PathRecorder.marker, let element = PathRecorder.element(Element.self) {
+            if originProperty == PathRecorder.marker,
+                let element = PathRecorder.element(Element.self, .position(position))
+            {
                 return element
             }
             indexOutOfBounds(position, count: 0)

@@ -48,8 +48,15 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
 
     /// The first element; nil when there is none.
     public var first: Element? {
-        if isEmpty { return isRecording ? Element._recordingElement() : nil }
+        if isEmpty { return isRecording ? PathRecorder.element(Element.self, .first) : nil }
         return self[0]
+    }
+
+    /// The last element; nil when there is none.
+    public var last: Element? {
+        let count = count
+        if count == 0 { return isRecording ? PathRecorder.element(Element.self, .last) : nil }
+        return self[count - 1]
     }
 
     /// The element at a position.
@@ -63,7 +70,7 @@ public final class List<Element: RealmCollectionValue>: RealmCollection {
     public subscript(position: Int) -> Element {
         get {
             guard let place else {
-                if isRecording, let element = PathRecorder.element(Element.self) { return element }
+                if isRecording, let element = PathRecorder.element(Element.self, .position(position)) { return element }
                 guard unmanaged.indices.contains(position) else { indexOutOfBounds(position, count: unmanaged.count) }
                 return unmanaged[position]
             }

@@ -93,7 +93,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue>: RealmKeyedCol
     public subscript(_ key: Key) -> Value? {
         get {
             guard let place else {
-                if isRecording { return Value._recordingElement() }
+                if isRecording { return PathRecorder.element(Value.self, .name(Key._name(key))) }
                 return unmanaged[TextKey(Key._name(key))]
             }
             let name = Key._name(key)

@@ -47,8 +47,15 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
 
     /// The first element; nil when there is none.
     public var first: Element? {
-        if isEmpty { return isRecording ? Element._recordingElement() : nil }
+        if isEmpty { return isRecording ? PathRecorder.element(Element.self, .first) : nil }
         return self[0]
+    }
+
+    /// The last element; nil when there is none.
+    public var last: Element? {
+        let count = count
+        if count == 0 { return isRecording ? PathRecorder.element(Element.self, .last) : nil }
+        return self[count - 1]
     }
 
     /// The element at a position.
@@ -58,7 +65,7 @@ public final class MutableSet<Element: RealmCollectionValue>: RealmCollection {
     /// - Precondition: There is such a position: look at ``count``, or take ``first`` or iterate.
     public subscript(position: Int) -> Element {
         guard let place else {
-            if isRecording, let element = PathRecorder.element(Element.self) { return element }
+            if isRecording, let element = PathRecorder.element(Element.self, .position(position)) { return element }
             guard unmanaged.indices.contains(position) else { indexOutOfBounds(position, count: unmanaged.count) }
             return unmanaged[position]
         }

@@ -22,7 +22,13 @@ extension _CustomPersistable {
     public static func _initialValue(_ object: ObjectBase, _ key: UInt32) -> Self {
         guard key & PersistedKey.recording == PersistedKey.recording else { return _defaultValue() }
         PathRecorder.record(object, key)
-        return _recordingElement() ?? _defaultValue()
+        guard let value = _recordingElement() else {
+            misuse(
+                "A key path leads to '\(Self.self)' or through it, which has no value for the default of its stored type, and nobody knows "
+                    + "another one. Declare a default of the property, or read it by its name."
+            )
+        }
+        return value
     }
 
     /// What getters and collections of recording instances have; nil where nobody knows a value.
@@ -56,6 +62,19 @@ extension _CustomPersistable {
     /// Whether there is nothing to read in a wrapper.
     static func lacksValue(at wrapper: UnsafeMutableRawPointer) -> Bool {
         held(at: wrapper) == nil && _generatedDefault() == nil
+    }
+
+    /// A value of the type that is found by trying some of what it can be stored as; nil where none of that is one.
+    static func triedValue() -> Self? {
+        // Embedded objects are not made up.
+        if PersistedType._customShape.kind == .object { return nil }
+        let candidates: [any Sendable] = [1, -1, 2, 0.5, true, "a", "A", "1", "a@b.cd", "https://a.bc"]
+        for candidate in candidates {
+            if let persisted = PersistedType._unboxedOptional(candidate), let value = _fromPersisted(persisted) {
+                return value
+            }
+        }
+        return nil
     }
 
     /// Whether getters of recording instances have a value of the type.

@@ -57,14 +57,15 @@ extension ThreadConfined {
         }
         realm.core.checkAccess()
         let core = FrozenCore(realm.freeze().core)
-        let reference = realm.isClosed ? _reference.outlivingOwner : _reference
-        guard Self._resolve(reference, in: core.core.realm()) != nil else {
+        guard let reference = frozenForm(of: realm, in: core.core.realm())?.reference else {
             misuse(
                 "Cannot freeze an object that was deleted, or created in the write transaction that is open. Commit the "
                     + "write first."
             )
         }
-        return Frozen(reference, core) { Self._resolve(reference, in: core.core.realm())! }
+        // Where the owner is gone, there is nothing to thaw.
+        let thawed = realm.isClosed ? reference : _reference
+        return Frozen(thawed, core) { Self._resolve(reference, in: core.core.realm())! }
     }
 }
 

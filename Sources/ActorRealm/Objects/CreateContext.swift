@@ -66,10 +66,7 @@ final class CreateContext: AddContext {
                 }
                 stored = value.value
             } else if info.isDynamic {
-                throw refusal(
-                    "Missing value for the primary key '\(info.name).\(property.name)': an object that is created by the "
-                        + "name of its class needs one."
-                )
+                throw refusal(Self.missingKeyMessage(info, property))
             } else {
                 stored = property.storedValue(in: defaults()).value
                 if stored.isNull, !property.shape.isOptional {
@@ -116,6 +113,12 @@ final class CreateContext: AddContext {
         }
         try accessor.table.requireUnique(key: rowKey)
         return rowKey
+    }
+
+    /// Says that a dynamic object was given no primary key.
+    static func missingKeyMessage(_ info: ModelClass, _ property: ModelProperty) -> String {
+        "Missing value for the primary key '\(info.name).\(property.name)': an object that is created by the name of its class "
+            + "needs one."
     }
 
     /// Sets the properties of an object that values name, but its primary key.

@@ -54,16 +54,20 @@ struct InputCheck {
 
     /// Looks at what an object of a class is to be made of.
     mutating func check(_ value: Any, for info: ModelClass) {
+        check(value, for: info, makesObject: true)
+    }
+
+    private mutating func check(_ value: Any, for info: ModelClass, makesObject: Bool) {
         if let object = ValueReader.object(value) {
             checkCopy(of: object, info)
         } else if canRead(elementsOf: value) {
-            checkContent(value, info)
+            checkContent(value, info, makesObject: makesObject)
         }
     }
 
     /// Looks at what the properties of a managed object are to be set to.
     mutating func check(_ values: [String: Any?], settingOn object: ObjectBase, _ info: ModelClass) throws {
-        check(values, for: info)
+        check(values, for: info, makesObject: false)
         guard let property = info.primaryKeyProperty,
             let given = ValueReader.values(of: values, for: info)?[property.ordinal],
             let key = property.valueType._storedKey(given)?.value
@@ -189,14 +193,21 @@ struct InputCheck {
                 )
             }
         }
-        do {
-            for property in object.modelClass.properties { try object.requireReadable(property) }
-        } catch {
-            return report((error as? Realm.Error)?.message ?? "\(error)")
-        }
+        guard canReadProperties(of: object) else { return }
         open.append(identity)
         checkContent(object, info)
         open.removeLast()
+    }
+
+    /// Whether the properties of an object can be read, and none of an unmanaged one lacks a value.
+    private mutating func canReadProperties(of object: ObjectBase) -> Bool {
+        do {
+            for property in object.modelClass.properties { try object.requireReadable(property) }
+            return true
+        } catch {
+            report((error as? Realm.Error)?.message ?? "\(error)")
+            return false
+        }
     }
 
     /// Whether an object can be read here.
@@ -235,7 +246,8 @@ struct InputCheck {
         }
     }
 
-    private mutating func checkContent(_ value: Any, _ info: ModelClass) {
+    /// Looks at values for the properties of an object, and at what is missing where the object is made of them.
+    private mutating func checkContent(_ value: Any, _ info: ModelClass, makesObject: Bool = true) {
         if isGivenUp { return }
         guard depth < Self.depthLimit else {
             return giveUp("objects nest deeper than \(Self.depthLimit) levels")
@@ -261,10 +273,27 @@ struct InputCheck {
             )
         }
         for property in info.properties where !isGivenUp {
-            guard let given = values[property.ordinal] else { continue }
+            guard let given = values[property.ordinal] else {
+                if makesObject { checkMissing(property, of: info) }
+                continue
+            }
             subject.propertyName = property.name
             at(.name(property.name)) { $0.check(given, for: property, of: info) }
         }
+    }
+
+    private mutating func checkMissing(_ property: ModelProperty, of info: ModelClass) {
+        let message: String
+        if info.isDynamic {
+            // A migration may have taken the primary key away.
+            guard property.isPrimaryKey, core.migration == nil else { return }
+            message = CreateContext.missingKeyMessage(info, property)
+        } else {
+            guard property.isRequired(of: info) else { return }
+            message = property.missingValueMessage(className: info.name)
+        }
+        subject.propertyName = property.name
+        at(.name(property.name)) { $0.report(message) }
     }
 
     private mutating func checkNames(_ names: [String], _ info: ModelClass) {
@@ -405,6 +434,8 @@ struct InputCheck {
             guard object is Object, object.tableAccessor?.info.isEmbedded != true,
                 object.core === core || object.core == nil && core.accessor(for: type(of: object)) != nil
             else { return report("\(Self.describe(object)) cannot be a value here") }
+            // It is added as it is.
+            if object.core == nil { _ = canReadProperties(of: object) }
             return
         }
         let entries = ValueReader.entries(of: content)

@@ -1,4 +1,5 @@
 import RealmModel
+import Synchronization
 
 /// A persisted property of a model class: what its declaration says and where its wrapper lies in an instance.
 final class ModelProperty: Sendable {
@@ -18,6 +19,8 @@ final class ModelProperty: Sendable {
     private let dynamicTargetName: String?
     /// Whether managed wrappers know their object, so that they can be encoded.
     private let knowsOwner: Bool
+    /// Whether objects cannot be made without a value: 0 while nobody has asked, 1 for no, 2 for yes.
+    private let requirement = Atomic<UInt8>(0)
 
     // A class, since the lists of properties are walked for each object that is added.
     init(
@@ -156,6 +159,23 @@ final class ModelProperty: Sendable {
     func lacksValue(in object: ObjectBase) -> Bool {
         guard let type = ownType else { return false }
         return type.lacksValue(at: wrapper(in: object))
+    }
+
+    /// Whether an object can only be made with a value: the class declares none, nor has the type one for the default of what it is stored as.
+    ///
+    /// Asked where a value is missing, so that no type is asked for a default that no object needs.
+    func isRequired(of info: ModelClass) -> Bool {
+        guard shape.isConverted, !(isPrimaryKey && shape.isOptional) else { return false }
+        let known = requirement.load(ordering: .relaxed)
+        if known != 0 { return known == 2 }
+        guard let type = ownType, type is any FailableCustomPersistable.Type else {
+            requirement.store(1, ordering: .relaxed)
+            return false
+        }
+        let isRequired = lacksValue(in: info.type.init())
+        // One of many defaults says nothing about the others.
+        if !type._isDefaultGenerated { requirement.store(isRequired ? 2 : 1, ordering: .relaxed) }
+        return isRequired
     }
 
     /// The type, where it is one of the program's own that a wrapper holds.

@@ -10,9 +10,9 @@ nonisolated extension ObjectBase {
     /// The realm's own lists, nested values and embedded objects among the values are read before anything is written, so that two of
     /// them can change places.
     ///
-    /// When names or values do not fit, nothing has changed. What is found later, as a value that another object has and that is
-    /// to be unique, is thrown here and by the commit, too: the transaction can only be rolled back then, as a `write` block is that
-    /// lets the error through.
+    /// When names or values do not fit, or are missing for an object that is made, nothing has changed. What is found later, as a value
+    /// that another object has and that is to be unique, is thrown here and by the commit, too: the transaction can only be rolled back
+    /// then, as a `write` block is that lets the error through.
     ///
     /// - Parameters:
     ///   - values: The values by property name. Nested dictionaries and arrays make the objects that this one links to.

@@ -18,10 +18,9 @@ extension ObservableModel where Self: ObjectBase {
     /// - Throws: `Realm.Error` with the code `.invalidatedObject`, `.closed`, `.wrongIsolation`, `.invalidDatabase`, or
     ///   `.invalidInput` for a key path that names no stored property or goes through a position of a collection, and for a stored value
     ///   that the type does not have.
-    /// - Complexity: That of the getter, and of evaluating the key path twice; through the `first` of a collection, that of reading the
-    ///   property of all its objects.
+    /// - Complexity: That of the getter twice, and of evaluating the key path once more.
     public func value<Value: _Persistable>(of keyPath: KeyPath<Self, Value>) throws -> Value {
-        try requireReadable(PathRecorder.requiredNames(of: keyPath, in: Self.self) { CollectionOfOne(self) })
+        try requireReadable(PathRecorder.requiredSteps(of: keyPath, in: Self.self) { CollectionOfOne(self) })
         return self[keyPath: keyPath]
     }
 }
@@ -138,25 +137,44 @@ nonisolated extension ObjectBase {
     }
 
     /// Throws what reading the properties of a path would trap on.
-    final func requireReadable(_ names: [String]) throws {
+    final func requireReadable(_ path: [PathStep]) throws {
         var object: ObjectBase = self
-        for (position, name) in names.enumerated() {
-            guard let property = object.modelClass.property(inPath: name) else { return }
+        for (position, step) in path.enumerated() {
+            guard let property = object.modelClass.property(inPath: step.name) else { return }
             try object.requireReadable(property)
-            if position == names.count - 1 { return }
+            let isLast = position == path.count - 1
+            let target: ObjectBase?
             if property.isCollection {
-                return try object.requireReadable(Array(names[(position + 1)...]), ofElementsIn: property)
+                if let element = step.element {
+                    target = try object.readableElement(element, in: property)
+                } else {
+                    if isLast { return }
+                    return try object.requireReadable(Array(path[(position + 1)...]), ofElementsIn: property)
+                }
+            } else {
+                if isLast { return }
+                target = try object.linked(by: property)
             }
-            guard let next = try object.linked(by: property) else { return }
+            guard let next = target else { return }
             object = next
         }
     }
 
     /// Throws what reading the properties of a path would trap on, of each object of a collection.
-    private final func requireReadable(_ names: [String], ofElementsIn property: ModelProperty) throws {
+    private final func requireReadable(_ path: [PathStep], ofElementsIn property: ModelProperty) throws {
         let elements = property.value(in: self)
-        if let collection = elements as? any RealmCollection { return try collection.requireReadable(path: names) }
-        try (elements as? any BackedMap)?.requireReadable(path: names)
+        if let collection = elements as? any RealmCollection { return try collection.requireReadable(path: path) }
+        try (elements as? any BackedMap)?.requireReadable(path: path)
+    }
+
+    /// The object that one element of a collection is, whose reading throws; nil for a value, and where there is none.
+    private final func readableElement(
+        _ element: PathStep.Element,
+        in property: ModelProperty
+    ) throws -> ObjectBase? {
+        let elements = property.value(in: self)
+        if let collection = elements as? any RealmCollection { return try collection.readableElement(element) }
+        return try (elements as? any BackedMap)?.readableElement(element)
     }
 
     /// The object that a property leads to, also one that the program sees as a value of its own.

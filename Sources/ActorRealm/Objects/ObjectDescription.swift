@@ -176,7 +176,9 @@ protocol BackedMap {
     var backing: _CollectionBacking? { get }
     func requireReadable() throws
     /// Reads a property of each object as well, by a path as key paths say it.
-    func requireReadable(path names: [String]) throws
+    func requireReadable(path: [PathStep]) throws
+    /// Reads the value of a name, and gives the object that it is; nil for others, and where there is none.
+    func readableElement(_ element: PathStep.Element) throws -> ObjectBase?
     /// What stands behind it, where what keeps it from being read is an error.
     func readableBacking() throws -> _CollectionBacking?
 }

@@ -10,18 +10,16 @@ final class PathRecorder {
     /// The origin of linking objects that record, instead of reading.
     static let marker = "\u{0}recording"
 
-    private var names: [String] = []
+    private var taken: [PathStep] = []
     /// The instance that the next step begins at; nil where the path is at its end.
     private var expected: ObjectIdentifier?
     private var isBroken = false
-    /// Whether the path goes through a position of a collection, which need not be there where it is followed.
-    private var hasPosition = false
-    /// A value for getters to return whose type has none by itself; nil where that is not needed.
-    private let lent: Any?
+    /// Values for getters to return whose types have none by themselves, by the type.
+    private let lent: [ObjectIdentifier: Any]
     /// Where in a projection the property is stored that was asked for first.
     private var storage: AnyKeyPath?
 
-    private init(root: ObjectBase, lent: Any?) {
+    private init(root: ObjectBase, lent: [ObjectIdentifier: Any]) {
         expected = ObjectIdentifier(root)
         self.lent = lent
     }
@@ -29,6 +27,11 @@ final class PathRecorder {
     /// The names that a key path goes through, joined by dots.
     static func name<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> String {
         names(of: keyPath, in: Root.self).joined(separator: ".")
+    }
+
+    /// The steps that a key path goes through.
+    static func path<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> [PathStep] {
+        path(in: Root.self, describing: "\(keyPath)") { _ = $0[keyPath: keyPath] }
     }
 
     /// The path that a key path describes, kept as long as the process lives; nil when too many are known.
@@ -65,9 +68,14 @@ final class PathRecorder {
         crealm_recorder_get().map { Unmanaged<PathRecorder>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// What a collection of a recording instance has at every position.
-    static func element<Element: RealmCollectionValue>(_ type: Element.Type) -> Element? {
-        running?.hasPosition = true
+    /// What a collection of a recording instance has for each of its elements; notes which one the path goes on with.
+    static func element<Element: RealmCollectionValue>(
+        _ type: Element.Type,
+        _ element: PathStep.Element
+    ) -> Element? {
+        if let recorder = running, !recorder.taken.isEmpty {
+            recorder.taken[recorder.taken.count - 1].element = element
+        }
         return Element._recordingElement()
     }
 
@@ -83,25 +91,30 @@ final class PathRecorder {
         in type: Root.Type,
         describing keyPath: @autoclosure () -> String,
         _ evaluate: (Root) -> Void
-    ) -> [String] {
-        guard let names = evaluated(in: type, evaluate).path else { misuse(brokenMessage(keyPath())) }
-        return names
+    ) -> [String] { path(in: type, describing: keyPath(), evaluate).map(\.name) }
+
+    private static func path<Root: ObjectBase>(
+        in type: Root.Type,
+        describing keyPath: @autoclosure () -> String,
+        _ evaluate: (Root) -> Void
+    ) -> [PathStep] {
+        guard let path = evaluated(in: type, evaluate).whole else { misuse(brokenMessage(keyPath())) }
+        return path
     }
 
-    /// The names that a key path goes through.
+    /// The steps that a key path goes through.
     ///
     /// - Parameters:
     ///   - keyPath: The key path.
     ///   - type: The class that it begins in.
-    ///   - lent: A value for getters to return whose type has none by itself.
-    /// - Returns: The names; nil for one that names no stored property, and for one through a position of a collection.
-    static func recordedNames<Root: ObjectBase>(
+    ///   - lent: Values for getters to return whose types have none by themselves, by the type.
+    /// - Returns: The steps; nil for one that names no stored property.
+    static func recordedSteps<Root: ObjectBase>(
         of keyPath: PartialKeyPath<Root>,
         in type: Root.Type,
-        lent: Any?
-    ) -> [String]? {
-        let recorder = evaluated(in: type, lent: lent) { _ = $0[keyPath: keyPath] }
-        return recorder.hasPosition ? nil : recorder.path
+        lent: [ObjectIdentifier: Any] = [:]
+    ) -> [PathStep]? {
+        evaluated(in: type, lent: lent) { _ = $0[keyPath: keyPath] }.whole
     }
 
     /// Says that a key path names no stored property.
@@ -110,12 +123,12 @@ final class PathRecorder {
             + "Only stored properties can be searched, sorted and observed."
     }
 
-    /// The names; nil for a path that names no stored property.
-    private var path: [String]? { isBroken || names.isEmpty ? nil : names }
+    /// The steps; nil for a path that names no stored property.
+    private var whole: [PathStep]? { isBroken || taken.isEmpty ? nil : taken }
 
     private static func evaluated<Root: ObjectBase>(
         in type: Root.Type,
-        lent: Any? = nil,
+        lent: [ObjectIdentifier: Any] = [:],
         _ evaluate: (Root) -> Void
     ) -> PathRecorder {
         let root = instance(of: type)
@@ -132,28 +145,39 @@ final class PathRecorder {
         guard let recorder = running else { return }
         if ObjectIdentifier(object) != recorder.expected { recorder.isBroken = true }
         let info = ModelClass.of(type(of: object))
-        recorder.names.append(info.pathName(of: info.properties[Int(key & ~PersistedKey.recording) - 1]))
+        recorder.taken.append(PathStep(info.pathName(of: info.properties[Int(key & ~PersistedKey.recording) - 1])))
         recorder.expected = next.map { ObjectIdentifier($0) }
     }
 
-    /// A value of a type of the program's own that has none for its stored type's default: one that was lent, or a declared default.
-    static func knownValue<Value>(_ type: Value.Type) -> Value? {
-        if let lent = running?.lent as? Value { return lent }
-        return instances.withLock { Shared(declared: $0.declared) }.declared[ObjectIdentifier(type)] as? Value
+    /// A value of a type of the program's own that has none for its stored type's default: one that was lent, a declared default, or one
+    /// that is found by trying.
+    static func knownValue<Value: _CustomPersistable>(_ type: Value.Type) -> Value? {
+        let identifier = ObjectIdentifier(type)
+        if let lent = running?.lent[identifier] as? Value { return lent }
+        let known = instances.withLock {
+            Shared(values: $0.values, isTried: $0.tried.contains(identifier))
+        }
+        if let value = known.values[identifier] as? Value { return value }
+        if known.isTried { return nil }
+        // Outside of the lock: it calls the program.
+        let value = type.triedValue()
+        var values: [ObjectIdentifier: Any] = [:]
+        if let value { values[identifier] = value }
+        let found = Shared(values: values)
+        instances.withLock { known in
+            known.values.merge(found.values) { first, _ in first }
+            known.tried.insert(identifier)
+        }
+        return value
     }
 
-    /// Whether getters of a class's recording instance have a value of a type to return.
-    static func canRecord(_ type: any _CustomPersistable.Type, in root: ObjectBase.Type) -> Bool {
-        // Made first, for what it declares is known then.
-        _ = instance(of: root)
-        return type.canBeRecorded
-    }
-
-    // Recording instances, and declared defaults, are never changed after they were made.
+    // Recording instances, and values of types, are never changed after they were made.
     private struct Instances: @unchecked Sendable {
         var byType: [ObjectIdentifier: ObjectBase] = [:]
-        /// A default that a class declares, by its type.
-        var declared: [ObjectIdentifier: Any] = [:]
+        /// A value of a type, by the type: a default that a class declares, or one that was found by trying.
+        var values: [ObjectIdentifier: Any] = [:]
+        /// The types for which a value was looked for by trying.
+        var tried: Set<ObjectIdentifier> = []
     }
 
     private static let instances = Mutex(Instances())
@@ -163,17 +187,17 @@ final class PathRecorder {
         let identifier = ObjectIdentifier(type)
         if let known = instances.withLock({ Shared(object: $0.byType[identifier]) }).object { return known }
         let object = type.init()
-        var declared: [ObjectIdentifier: Any] = [:]
+        var values: [ObjectIdentifier: Any] = [:]
         for property in ModelClass.of(type).properties {
-            if let value = property.declaredValue(in: object) { declared[ObjectIdentifier(property.valueType)] = value }
+            if let value = property.declaredValue(in: object) { values[ObjectIdentifier(property.valueType)] = value }
             property.reset(in: object, key: property.key | PersistedKey.recording)
         }
-        let shared = Shared(object: object, declared: declared)
+        let shared = Shared(object: object, values: values)
         return
             instances.withLock { known in
                 if let other = known.byType[identifier] { return Shared(object: other) }
                 known.byType[identifier] = shared.object
-                known.declared.merge(shared.declared) { first, _ in first }
+                known.values.merge(shared.values) { first, _ in first }
                 return shared
             }
             .object!
@@ -182,6 +206,7 @@ final class PathRecorder {
     // Takes one out of the lock, or there; as above.
     private struct Shared: @unchecked Sendable {
         var object: ObjectBase?
-        var declared: [ObjectIdentifier: Any] = [:]
+        var values: [ObjectIdentifier: Any] = [:]
+        var isTried = false
     }
 }

@@ -65,19 +65,27 @@ extension ThreadConfined {
     func frozenThroughReference(_ what: String) -> Self {
         guard let realm else { misuse("Unmanaged \(what) cannot be frozen. Add them to a realm first.") }
         if isFrozen { return self }
-        if realm.isClosed { return frozenEmpty(in: realm) }
-        if isInvalidated { misuse("Object has been deleted or invalidated: it cannot be frozen.") }
-        guard let frozen = Self._resolve(_reference, in: realm.freeze()) else {
-            misuse(
-                "Cannot freeze an object in the same write transaction as it was created in. Commit the write first."
-            )
-        }
-        return frozen
+        let isClosed = realm.isClosed
+        if !isClosed, isInvalidated { misuse("Object has been deleted or invalidated: it cannot be frozen.") }
+        if let found = frozenForm(of: realm, in: realm.freeze()) { return found.value }
+        if isClosed { return self }
+        misuse(
+            "Cannot freeze an object in the same write transaction as it was created in. Commit the write first."
+        )
     }
 
-    /// The frozen form of what belongs to a realm that was closed: as empty as this is.
-    private func frozenEmpty(in realm: Realm) -> Self {
-        Self._resolve(_reference.outlivingOwner, in: realm.freeze()) ?? self
+    /// The value in the frozen form of its realm, and what it is found by there; nil where that does not have it.
+    ///
+    /// In a realm that was closed, and for a query of what is gone, which is not invalidated, it is as empty there as it is here.
+    func frozenForm(of realm: Realm, in frozen: Realm) -> (reference: _ConfinedReference, value: Self)? {
+        let reference = _reference
+        if !realm.isClosed {
+            if let value = Self._resolve(reference, in: frozen) { return (reference, value) }
+            // What is found here was made in the transaction that is open.
+            if isInvalidated || Self._resolve(reference, in: realm) != nil { return nil }
+        }
+        let outliving = reference.outlivingOwner
+        return Self._resolve(outliving, in: frozen).map { (outliving, $0) }
     }
 
     /// Thaws any confined value through its reference.

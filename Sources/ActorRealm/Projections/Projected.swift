@@ -55,8 +55,10 @@ protocol AnyProjected {
     func value(of root: ObjectBase) -> Any?
     /// The value as a text, with `Optional` around what is one.
     func describedValue(of root: ObjectBase) -> String
-    /// The name of the stored property, dotted across links and collections.
-    func name() -> String
+    /// The way to the stored property, across links and collections.
+    func path() -> [PathStep]
+    /// The same, found without ending the process for a type without a value; what is missing for that is taken from an object.
+    func path(readFrom root: ObjectBase) throws -> [PathStep]
     var isCollection: Bool { get }
     var isProjectedCollection: Bool { get }
 }
@@ -70,7 +72,14 @@ extension Projected: AnyProjected {
         ObjectDescription.text(unsafeDowncast(root, to: T.self)[keyPath: keyPath])
     }
 
-    func name() -> String { PathRecorder.name(of: keyPath) }
+    func path() -> [PathStep] { PathRecorder.path(of: keyPath) }
+
+    func path(readFrom root: ObjectBase) throws -> [PathStep] {
+        let root = unsafeDowncast(root, to: T.self)
+        let path = try PathRecorder.readSteps(of: keyPath, in: T.self) { CollectionOfOne(root) }
+        guard let path else { throw Realm.Error(.invalidInput, PathRecorder.brokenMessage("\(keyPath)")) }
+        return path
+    }
 
     var isProjectedCollection: Bool { Value.self is any _ProjectedCollection.Type }
 

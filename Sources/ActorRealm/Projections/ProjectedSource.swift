@@ -67,11 +67,11 @@ where Base.Element: ObjectBase {
 
     override func requireReadable() throws {
         guard let backing = try collection.readableBacking() else { return }
-        let names = try PathRecorder.requiredNames(of: keyPath, in: Base.Element.self) { () throws -> Base in
+        let path = try PathRecorder.requiredSteps(of: keyPath, in: Base.Element.self) { () throws -> Base in
             try collection.requireReadable()
             return collection
         }
-        try backing.requireReadable([names]) {
+        try backing.requireReadable([path]) {
             Base.Element._isReadableElement($0, in: backing)
         }
     }

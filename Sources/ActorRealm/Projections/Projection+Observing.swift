@@ -4,7 +4,9 @@ import RealmStorage
 
 extension ProjectionObservable {
     fileprivate func projectionSource(keyPaths: [String]?, origin: ReaderOrigin) -> ObservationSource<ObjectSubject> {
-        rootObject.observationSource(labels: ProjectionSchema.labels(keyPaths, in: Self.self), origin: origin)
+        // Its paths are known then, if the object has what is needed to find them.
+        _ = try? ProjectionSchema.of(Self.self, readFrom: rootObject)
+        return rootObject.observationSource(labels: ProjectionSchema.labels(keyPaths, in: Self.self), origin: origin)
     }
 
     /// The paths that an observer of a collection tells of.

@@ -61,13 +61,16 @@ nonisolated extension Projection: ProjectionObservable {
 
     /// The projected properties, where they come from, and their values.
     public var description: String {
-        let isClosed = rootObject.core?.isClosed ?? false
-        if !isClosed {
-            do { try requireReadable() } catch {
-                return "\(type(of: self))<\(Root.className())> [unreadable: \(error)]"
-            }
+        let schema: [ProjectionSchema.Property]
+        do {
+            schema = try ProjectionSchema.of(type(of: self), readFrom: rootObject)
+            let isClosed = rootObject.core?.isClosed ?? false
+            if !isClosed { for property in schema { try property.requireReadable(in: rootObject) } }
+        } catch {
+            return "\(type(of: self))<\(Root.className())> [unreadable: \(error)]"
         }
-        let properties = ProjectionSchema.of(type(of: self))
+        let properties =
+            schema
             .map { "\t\($0.name)(\\.\($0.origin)) = \($0.projected.describedValue(of: rootObject));\n" }
         let address = ObjectDescription.address(of: rootObject)
         return "\(type(of: self))<\(Root.className())> <\(address)> {\n\(properties.joined())}"

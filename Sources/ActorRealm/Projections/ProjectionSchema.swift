@@ -6,19 +6,28 @@ enum ProjectionSchema {
     struct Property {
         /// The name in the projection.
         let name: String
+        let steps: [PathStep]
         /// The name in the object's class, dotted across links and collections.
         let path: String
         let projected: any AnyProjected
 
-        /// The path as far as the property that is projected, which for a collection of its objects' values is the collection.
-        var origin: Substring {
-            projected.isProjectedCollection ? path.prefix(upTo: path.lastIndex(of: ".") ?? path.endIndex) : path[...]
+        init(name: String, steps: [PathStep], projected: any AnyProjected) {
+            self.name = name
+            self.steps = steps
+            path = steps.map(\.name).joined(separator: ".")
+            self.projected = projected
         }
 
-        /// Throws what reading the property of an object would trap on.
-        func requireReadable(in root: ObjectBase) throws {
-            try root.requireReadable(origin.split(separator: ".").map(String.init))
+        /// The steps as far as the property that is projected, which for a collection of its objects' values is the collection.
+        private var originSteps: [PathStep] {
+            projected.isProjectedCollection && steps.count > 1 ? Array(steps.dropLast()) : steps
         }
+
+        /// The same, by their names.
+        var origin: String { originSteps.map(\.name).joined(separator: ".") }
+
+        /// Throws what reading the property of an object would trap on.
+        func requireReadable(in root: ObjectBase) throws { try root.requireReadable(originSteps) }
 
         /// The value in an object; nil where reading it would trap.
         func readableValue(of root: ObjectBase) -> Any? {
@@ -35,13 +44,32 @@ enum ProjectionSchema {
     private static let known = Mutex(Known())
 
     /// The properties of a projection class, those of superclasses first.
-    static func of<Value: ProjectionObservable>(_ type: Value.Type) -> [Property] {
+    static func of<Value: ProjectionObservable>(_ type: Value.Type) -> [Property] { find(type) { $0.path() } }
+
+    /// The same, found without ending the process: where nobody knows a value for a getter to return, one is taken from an object.
+    ///
+    /// A path has no steps where it leads to such a value, and the object leads to none.
+    ///
+    /// - Throws: What reading the object does.
+    static func of<Value: ProjectionObservable>(
+        _ type: Value.Type,
+        readFrom object: Value.Root
+    ) throws -> [Property] { try find(type) { try $0.path(readFrom: object) } }
+
+    private static func find<Value: ProjectionObservable>(
+        _ type: Value.Type,
+        path: (any AnyProjected) throws -> [PathStep]
+    ) rethrows -> [Property] {
         let identifier = ObjectIdentifier(type)
         if let found = known.withLock({ Shared(properties: $0.byType[identifier]) }).properties { return found }
         let root = unsafeDowncast(PathRecorder.instance(of: Value.Root.self), to: Value.Root.self)
-        let shared = Shared(properties: read(Mirror(reflecting: type.init(projecting: root)), of: type))
-        known.withLock { $0.byType[identifier] = shared.properties }
-        return shared.properties ?? []
+        let properties = try read(Mirror(reflecting: type.init(projecting: root)), of: type, path: path)
+        // Else another object has to be asked.
+        if !properties.contains(where: { $0.steps.isEmpty }) {
+            let shared = Shared(properties: properties)
+            known.withLock { $0.byType[identifier] = shared.properties }
+        }
+        return properties
     }
 
     // As above.
@@ -49,8 +77,13 @@ enum ProjectionSchema {
         let properties: [Property]?
     }
 
-    private static func read(_ mirror: Mirror, of type: Any.Type) -> [Property] {
-        var properties = mirror.superclassMirror.map { read($0, of: type) } ?? []
+    private static func read(
+        _ mirror: Mirror,
+        of type: Any.Type,
+        path: (any AnyProjected) throws -> [PathStep]
+    ) rethrows -> [Property] {
+        var properties: [Property] = []
+        if let superclass = mirror.superclassMirror { properties = try read(superclass, of: type, path: path) }
         for child in mirror.children {
             guard let label = child.label, label != "rootObject" else { continue }
             guard let projected = child.value as? any AnyProjected else {
@@ -59,7 +92,7 @@ enum ProjectionSchema {
                 )
             }
             let name = label.hasPrefix("_") ? String(label.dropFirst()) : label
-            properties.append(Property(name: name, path: projected.name(), projected: projected))
+            properties.append(try Property(name: name, steps: path(projected), projected: projected))
         }
         return properties
     }

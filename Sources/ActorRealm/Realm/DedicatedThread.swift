@@ -65,20 +65,30 @@ final class DedicatedThread: SerialExecutor {
         add(.block(block))
     }
 
+    /// Whether the thread is there, or could be started: what is given to it then waits for no other thread to end.
+    func isThere() -> Bool {
+        guard substitute == nil, inbox.state.withLock({ $0.begins() }) else { return true }
+        do throws(StorageError) {
+            try start()
+            return true
+        } catch {
+            let hasWork = inbox.state.withLock { state in
+                if state.work.isEmpty { state.didNotBegin() }
+                return !state.work.isEmpty
+            }
+            // What others gave to it meanwhile.
+            if hasWork { DispatchQueue.global().async(execute: body) }
+            return hasWork
+        }
+    }
+
     /// Runs the block on the thread, after everything given before; at once, on the caller's, where the system starts no thread.
     ///
     /// For what need not be done elsewhere: the shared pool keeps its caller waiting until the system starts threads again. One caller
     /// at a time, and all work of the thread is given to it so.
     func performOrRun(_ block: @escaping @Sendable () -> Void) {
         if let substitute { return substitute(block) }
-        if inbox.state.withLock({ $0.begins() }) {
-            do throws(StorageError) {
-                try start()
-            } catch {
-                inbox.state.withLock { $0.didNotBegin() }
-                return block()
-            }
-        }
+        guard isThere() else { return block() }
         add(.block(block))
     }
 

@@ -20,6 +20,31 @@ extension RealmCoordinator {
         }
     }
 
+    /// A commit that found no space, for whose next attempt there is to be all that the disk has.
+    struct SpaceRefusal {
+        /// How long it is waited for, by the clock of the writers, in nanoseconds.
+        let end: UInt64
+        /// The length of the file, which gets longer where there is space again.
+        let byteCount: Int
+    }
+
+    /// Has no commit owe its pages for a minute, or until the file is longer: whoever finds no space beside such commits may find it alone, and
+    /// tries again behind other writes.
+    func noteSpaceRefusal() {
+        let refusal = SpaceRefusal(end: writes.now &+ 60_000_000_000, byteCount: file.byteCount)
+        spaceRefusal.withLock { $0 = refusal }
+    }
+
+    /// Whether a commit has found no space shortly before, and the file has not become longer since.
+    var isShortOfSpace: Bool {
+        spaceRefusal.withLock { refusal in
+            guard let known = refusal else { return false }
+            if writes.now < known.end, file.byteCount <= known.byteCount { return true }
+            refusal = nil
+            return false
+        }
+    }
+
     /// Notes that a realm is gone which may be known still.
     func noteGone() { if leavesPages { hasGone.store(true, ordering: .sequentiallyConsistent) } }
 

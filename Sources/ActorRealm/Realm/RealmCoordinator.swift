@@ -33,6 +33,8 @@ final class RealmCoordinator: Sendable {
     let space: SpaceKeeper
     /// The frozen copies and references that need a version of the file.
     let copyCount = Atomic(0)
+    /// The last commit that found no space beside those which owe their pages.
+    let spaceRefusal = Mutex<SpaceRefusal?>(nil)
     /// Whether realms are gone that may be known still.
     let hasGone = Atomic(false)
     private let identities = CommitIdentity.Source()

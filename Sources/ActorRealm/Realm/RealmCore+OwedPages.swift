@@ -11,10 +11,11 @@ extension RealmCore {
         let record: OwingRecord
     }
 
-    /// Whether nobody but this realm would ask for pages that its next commit leaves to be made.
+    /// Whether nobody but this realm would ask for pages that its next commit leaves to be made, and nobody lacks the space that they are to have.
     private var mayBeOwing: Bool {
         // A forked child gets its error where the transaction is sealed.
         coordinator.file.isOfThisProcess && !signals.isFollowed && coordinator.isUsedByOneRealm
+            && !coordinator.isShortOfSpace
     }
 
     /// Whether a transaction may build on what owes its pages: until it ends, another realm that has acknowledged that waits for them.
@@ -123,7 +124,7 @@ extension RealmCore {
             hideIfBehind()
             return RecordedCommit(turn: turn, group: group, record: record)
         } catch {
-            cancelTransaction()
+            cancelTransaction(because: error)
             throw Realm.Error.wrap(error, path: coordinator.path)
         }
     }

@@ -77,8 +77,7 @@ extension RealmCore {
             isFresh = false
             if lifecycle != .open { throw error(.closed, "The realm was closed while the write waited for its turn.") }
             try checkCurrentSchema()
-            let joining = joining && mayStandOnOwing && !beginsAlone
-            beginsAlone = false
+            let joining = joining && mayStandOnOwing
             coordinator.writes.transactionBegins(joining: joining, isOpenEnded: isOpenEnded, in: isolation)
             // What is owed has been sealed, and is being published.
             if owedPages != nil, !joining { try catchUp() }
@@ -175,10 +174,11 @@ extension RealmCore {
         followBehindTransaction()
     }
 
-    /// The same behind a commit that failed: where there was no space for it with what owes its pages, the next one begins without these.
+    /// The same behind a commit that failed: where there was no space for it with what owes its pages, whoever tries again finds nothing that
+    /// does.
     func cancelTransaction(because error: any Error) {
         cancelTransaction()
-        if coordinator.leavesPages, (error as? StorageError)?.code == .full { beginsAlone = true }
+        if coordinator.leavesPages, (error as? StorageError)?.code == .full { coordinator.noteSpaceRefusal() }
     }
 
     /// Moves to what others have committed while a transaction was open that has come to nothing, and has it delivered.

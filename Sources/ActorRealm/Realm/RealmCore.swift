@@ -69,8 +69,6 @@ final class RealmCore {
     private(set) var unseen: Snapshot?
     /// The making of the pages of what the realm has acknowledged without; nil where it stands behind all that it has written.
     var owedPages: BaseFlush?
-    /// Whether the next transaction is not to build on what owes its pages.
-    var beginsAlone = false
     /// Whether nothing was read, written or delivered yet, so that it cannot be told which version the realm stands on.
     var isFresh = true
     /// The task that opened the write transaction; 0 outside tasks.

@@ -5,11 +5,13 @@ import Synchronization
 /// Commits that are acknowledged by their records, and whose pages are made later.
 extension WriteScheduler {
     /// Whether the writer whose turn it is may leave its commit without pages once it is durable.
+    ///
+    /// Not where the system starts no thread to make them on: whoever asks for them would wait until it does.
     func mayOwePages(_ ticket: Ticket) -> Bool {
         state.withLock { state in
             look(&state)
             return state.queue.mayOwePages(ticket)
-        }
+        } && ioThread.isThere()
     }
 
     /// Whether a writer may build on commits that owe their pages, and nothing else.
@@ -92,7 +94,7 @@ extension WriteScheduler {
         state.withLock { state in
             look(&state)
             return state.queue.mayLeaveRecord(ticket)
-        }
+        } && ioThread.isThere()
     }
 
     /// Ends a turn with a commit that joined a group, and is durable once its record is; suspends until then.

@@ -9,13 +9,13 @@ extension _CollectionBacking {
     /// What was read is kept for the version that the realm stands on, and no later read of it meets a page for the first time.
     ///
     /// - Parameters:
-    ///   - names: Paths of properties, as key paths say them.
+    ///   - paths: Paths of properties, as key paths say them.
     ///   - limit: Of all objects of a class, only the first so many are looked at.
     ///   - readsParts: Whether embedded objects of which the program makes the elements are read whole before.
     ///   - isReadable: Whether the type of the elements has a stored value.
     /// - Throws: `Realm.Error`.
     func requireReadable(
-        _ names: [[String]],
+        _ paths: [[PathStep]],
         first limit: Int = .max,
         readsParts: Bool = true,
         _ isReadable: (_Stored) -> Bool
@@ -23,10 +23,17 @@ extension _CollectionBacking {
         if isEmptied { return }
         try core.requireReading()
         if core.isClosed { return }
-        do {
+        try throwingRealmErrors {
             try requireOwner()
             if elements == nil { return try requireValues(isReadable) }
-            try requireObjects(names, first: limit, readsParts, isReadable)
+            try requireObjects(paths, first: limit, readsParts, isReadable)
+        }
+    }
+
+    /// Throws a `Realm.Error` for what a function throws.
+    func throwingRealmErrors<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
         } catch let error as StorageError {
             throw Realm.Error(storage: error, path: core.coordinator.path)
         } catch let error as ModelError {
@@ -37,7 +44,7 @@ extension _CollectionBacking {
     }
 
     /// Throws where the object that the elements belong to is gone, unless they are to be none then.
-    private func requireOwner() throws {
+    func requireOwner() throws {
         if outlivesOwner { return }
         let owner: (accessor: TableAccessor, key: Int64)
         switch source {
@@ -61,16 +68,47 @@ extension _CollectionBacking {
             cache.values = values
             return values
         }
-        guard let unreadable = values.first(where: { !isReadable(_Stored($0)) }) else { return }
+        for value in values { try requireValue(value, isReadable) }
+    }
+
+    /// Throws where the type of the elements does not have a value.
+    func requireValue(_ value: StoredValue, _ isReadable: (_Stored) -> Bool) throws {
+        if isReadable(_Stored(value)) { return }
         throw core.error(
             .invalidInput,
-            "The stored value \(unreadable.words) of a collection is none of its type. Make the elements optional to read such "
+            "The stored value \(value.words) of a collection is none of its type. Make the elements optional to read such "
                 + "values as nil."
         )
     }
 
+    /// The keys of the objects, which are kept.
+    func readKeys() throws -> [Int64] {
+        try withCache { cache in
+            if let keys = cache.keys { return keys }
+            if cache.order == nil { cache.keys = try freshKeys() }
+            return cache.keys ?? cache.order?.array() ?? []
+        }
+    }
+
+    /// Throws where an object cannot be read, or what the program makes of it.
+    func requireObject(
+        _ key: Int64,
+        of elements: TableAccessor,
+        readsParts: Bool = true,
+        _ isReadable: (_Stored) -> Bool
+    ) throws {
+        guard try elements.locate(key) != nil else {
+            throw elements.table.damage(ofMissing: key)
+                ?? core.error(.invalidDatabase, "An object of a collection does not exist.")
+        }
+        if shape.isConverted, readsParts { try EmbeddedParts.requireReadable(elements.makeObject(key: key)) }
+        guard isReadable(_Stored(.link(key))) else {
+            throw core.error(.invalidInput, "An object of a collection holds what is no value of its type.")
+        }
+    }
+
     private func requireObjects(
-        _ names: [[String]],
+        _ paths: [[PathStep]],
         first limit: Int,
         _ readsParts: Bool,
         _ isReadable: (_Stored) -> Bool
@@ -86,26 +124,15 @@ extension _CollectionBacking {
                 _ = try elements.locate(last)
             }
         } else {
-            keys = try withCache { cache in
-                if let keys = cache.keys { return keys }
-                if cache.order == nil { cache.keys = try freshKeys() }
-                return cache.keys ?? cache.order?.array() ?? []
-            }
+            keys = try readKeys()
         }
         // The first is looked for on a way of its own.
         if let equality, refinement == nil { _ = try elements.firstKey(equality) }
         for key in keys {
-            guard try elements.locate(key) != nil else {
-                throw elements.table.damage(ofMissing: key)
-                    ?? core.error(.invalidDatabase, "An object of a collection does not exist.")
-            }
-            if shape.isConverted, readsParts { try EmbeddedParts.requireReadable(elements.makeObject(key: key)) }
-            guard isReadable(_Stored(.link(key))) else {
-                throw core.error(.invalidInput, "An object of a collection holds what is no value of its type.")
-            }
-            if names.isEmpty { continue }
+            try requireObject(key, of: elements, readsParts: readsParts, isReadable)
+            if paths.isEmpty { continue }
             let object = elements.makeObject(key: key)
-            for path in names { try object.requireReadable(path) }
+            for path in paths { try object.requireReadable(path) }
         }
         if case .list(let accessor, let key, let property) = source, accessor.table.collection(of: property) == .map,
             let location = try accessor.table.locate(key)
@@ -185,12 +212,12 @@ extension RealmCollection {
     }
 
     /// Reads the elements and a property of each, by a path as key paths say it.
-    func requireReadable(path names: [String]) throws {
+    func requireReadable(path: [PathStep]) throws {
         guard let backing = try readableBacking() else {
-            for element in self { try Element._elementKey(element)?.object.requireReadable(names) }
+            for element in self { try Element._elementKey(element)?.object.requireReadable(path) }
             return
         }
-        try backing.requireReadable([names]) { Element._isReadableElement($0, in: backing) }
+        try backing.requireReadable([path]) { Element._isReadableElement($0, in: backing) }
     }
 }
 
@@ -234,7 +261,7 @@ extension RealmCollection where Element: ObjectBase {
     public func requireReadable(_ first: PartialKeyPath<Element>, _ others: PartialKeyPath<Element>...) throws {
         let paths = try ([first] + others)
             .map { path in
-                try PathRecorder.requiredNames(of: path, in: Element.self) { () throws -> Self in
+                try PathRecorder.requiredSteps(of: path, in: Element.self) { () throws -> Self in
                     try requireReadable()
                     return self
                 }
@@ -259,12 +286,12 @@ extension Map {
     }
 
     /// Reads the values and a property of each, by a path as key paths say it.
-    func requireReadable(path names: [String]) throws {
+    func requireReadable(path: [PathStep]) throws {
         guard let backing = try readableBacking() else {
-            for value in values { try Value._elementKey(value)?.object.requireReadable(names) }
+            for value in values { try Value._elementKey(value)?.object.requireReadable(path) }
             return
         }
-        try backing.requireReadable([names]) { Value._isReadableElement($0, in: backing) }
+        try backing.requireReadable([path]) { Value._isReadableElement($0, in: backing) }
     }
 }
 
@@ -305,7 +332,7 @@ extension _CollectionBacking {
     /// Paths of properties, as key paths say them, by their names in the classes.
     ///
     /// - Throws: `invalidInput` for one that there is not.
-    fileprivate func paths(of names: [String]) throws -> [[String]] {
+    fileprivate func paths(of names: [String]) throws -> [[PathStep]] {
         func mistake(_ mistake: ValuePath.Mistake) -> Realm.Error {
             Realm.Error(
                 .invalidInput,
@@ -343,7 +370,7 @@ extension _CollectionBacking {
                     } catch {
                         throw Realm.Error(storage: error, path: core.coordinator.path)
                     }
-                    return current.info.pathName(of: property)
+                    return PathStep(current.info.pathName(of: property))
                 }
         }
     }
@@ -369,9 +396,9 @@ extension ResultsSection {
 
 extension SectionStore {
     fileprivate func requireReadable() throws {
-        var paths: [[String]] = []
+        var paths: [[PathStep]] = []
         if let keyPath = rule.keyPath, let type = Element.self as? any KeypathSortable.Type {
-            paths.append(type._name(of: keyPath).split(separator: ".").map(String.init))
+            paths.append(type._name(of: keyPath).split(separator: ".").map { PathStep(String($0)) })
         }
         let backing = results.backing
         try backing.requireReadable(paths) { Element._isReadableElement($0, in: backing) }
@@ -395,61 +422,9 @@ nonisolated extension Projection {
     ///
     /// - Throws: As `value(of:)` of the object.
     public func requireReadable() throws {
-        for property in ProjectionSchema.of(Self.self) {
+        for property in try ProjectionSchema.of(Self.self, readFrom: rootObject) {
             try property.requireReadable(in: rootObject)
         }
-    }
-}
-
-extension PathRecorder {
-    /// The names that a key path goes through.
-    ///
-    /// Where nobody knows a value of the type that it leads to, for getters to return, one is taken from objects.
-    ///
-    /// - Parameters:
-    ///   - path: The key path.
-    ///   - type: The class that it begins in.
-    ///   - objects: Objects of the class, which may be read.
-    /// - Returns: The names; none where that takes an object, and there is none.
-    /// - Throws: `invalidInput` for one that names no stored property, or goes through a position of a collection; what reading the objects
-    ///   does where it takes one.
-    static func requiredNames<Root: ObjectBase, Objects: Sequence>(
-        of path: PartialKeyPath<Root>,
-        in type: Root.Type,
-        readFrom objects: () throws -> Objects
-    ) throws -> [String] where Objects.Element == Root {
-        var lent: Any?
-        if let valueType = Swift.type(of: path).valueType as? any _CustomPersistable.Type,
-            !canRecord(valueType, in: type)
-        {
-            let properties = ModelClass.of(type).properties
-                .filter { ObjectIdentifier($0.valueType) == ObjectIdentifier(valueType) }
-            if properties.isEmpty { throw Realm.Error(.invalidInput, brokenMessage("\(path)")) }
-            lent = try readableValue(of: properties, in: objects())
-            if lent == nil { return [] }
-        }
-        if let names = recordedNames(of: path, in: type, lent: lent) { return names }
-        throw Realm.Error(.invalidInput, brokenMessage("\(path)"))
-    }
-
-    /// The first value of some properties that can be read; nil where there are no objects.
-    private static func readableValue<Objects: Sequence>(
-        of properties: [ModelProperty],
-        in objects: Objects
-    ) throws -> Any? where Objects.Element: ObjectBase {
-        var failure: (any Error)?
-        for object in objects {
-            for property in properties {
-                do {
-                    try object.requireReadable(property)
-                    return property.value(in: object)
-                } catch {
-                    failure = failure ?? error
-                }
-            }
-        }
-        if let failure { throw failure }
-        return nil
     }
 }
 

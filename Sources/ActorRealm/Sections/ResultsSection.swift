@@ -97,7 +97,10 @@ public struct ResultsSection<Key: _Persistable & Hashable, Element: RealmCollect
 
     /// A listing of the first hundred elements.
     public var description: String {
-        "ResultsSection<\(Key.self), \(Element.self)> [\(ObjectDescription.text(key))] (\n"
+        do { try requireReadable() } catch {
+            return "ResultsSection<\(Key.self), \(Element.self)> [unreadable: \(error)]"
+        }
+        return "ResultsSection<\(Key.self), \(Element.self)> [\(ObjectDescription.text(key))] (\n"
             + prefix(100).map { "\t\(ObjectDescription.text($0))" }.joined(separator: ",\n") + "\n)"
     }
 }

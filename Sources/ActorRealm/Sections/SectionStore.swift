@@ -81,7 +81,7 @@ final class SectionStore<Key: _Persistable & Hashable, Element: RealmCollectionV
     /// The sections as they are now.
     var contents: Contents {
         let core = results.backing.core
-        core.checkAccess()
+        results.backing.checkReading()
         if let cached, core.isFrozen { return cached }
         if let cached, generation == core.model.generation.pointee,
             writeCount == core.registry.writeCount.pointee

@@ -102,7 +102,10 @@ public struct SectionedResults<Key: _Persistable & Hashable, SectionElement: Rea
 
     /// A listing of the sections.
     public var description: String {
-        "SectionedResults<\(Key.self), \(SectionElement.self)> (\n"
+        do { try requireReadable() } catch {
+            return "SectionedResults<\(Key.self), \(SectionElement.self)> [unreadable: \(error)]"
+        }
+        return "SectionedResults<\(Key.self), \(SectionElement.self)> (\n"
             + prefix(100).map { "\t[\(ObjectDescription.text($0.key))] \($0.count) elements" }.joined(separator: ",\n")
             + "\n)"
     }

@@ -14,6 +14,7 @@ extension StorageFile {
         let result = growth.withLock { (growth) -> Result<Void, StorageError> in
             let old = byteCount
             let before = growth
+            if group.byteCountBeforeSpill == nil { group.byteCountBeforeSpill = old }
             do throws(StorageError) {
                 growth.spilledVersion = group.firstVersion
                 var byteCount = max(old, try data.currentByteCount())
@@ -34,15 +35,26 @@ extension StorageFile {
         }
     }
 
-    /// Gives back what a group that wrote to the file before its commit has added to it, from the first hole on; the group is
-    /// over, and nothing of it is read any more.
-    func cutBack(afterDiscarding group: WriterGroup) {
+    /// Gives back what a group that wrote to the file before its commit has added to it, from the first hole on.
+    ///
+    /// Nothing of that is read any more. Where commits may be left without pages, all of it goes: it was never flushed, and would count as room
+    /// for them.
+    ///
+    /// - Parameters:
+    ///   - group: The group.
+    ///   - pageCount: The end of what is kept of it, or before it.
+    func cutBack(_ group: WriterGroup, to pageCount: UInt32) {
         // In a forked child, and after `leave()`, the end of the file is another instance's.
         guard group.hasSpilled, let lock, lock.isOwn else { return }
         growth.withLock { growth in
             let published = state.withLock { Int($0.published.pageCount) * pageByteCount }
             // Earlier commits may have written to the file as well, and not be published yet.
-            let needed = max(published, growth.committedByteCount, Int(group.firstPageCount) * pageByteCount)
+            let needed = max(published, growth.committedByteCount, Int(pageCount) * pageByteCount)
+            if leavesPages, let before = group.byteCountBeforeSpill {
+                let end = max(before, needed)
+                if end < byteCount { cut(at: end, &growth) }
+                return
+            }
             guard let hole = growth.holes.first(where: { $0.upperBound > needed }) else { return }
             cut(at: max(hole.lowerBound, needed), &growth)
         }

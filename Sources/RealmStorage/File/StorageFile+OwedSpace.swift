@@ -42,7 +42,14 @@ extension WriteTransaction {
             new = max(new, openByteCount)
         }
         let changed = 16 + min(copied, group.usedPageCount) + 2 * new / pageByteCount
-        return Int(state.space.pageCount) - state.space.availablePageCount + changed
+        return Int(state.space.pageCount) + max(0, changed - availablePageCount)
+    }
+
+    /// The free pages that runs of the group are sure to find, those that are put aside included.
+    private var availablePageCount: Int {
+        let scattered = group.scatteredPageCount ?? state.space.scatteredPageCount
+        group.scatteredPageCount = scattered
+        return max(0, state.space.availablePageCount - scattered)
     }
 }
 
@@ -86,16 +93,16 @@ extension StorageFile {
     /// Whether the file is so long, as far as that is known.
     func isLongEnough(for count: Int) -> Bool { byteCount / pageByteCount >= count }
 
-    /// Makes the file longer ahead of need.
+    /// Makes the file longer ahead of need, and no longer than that.
     ///
-    /// - Parameter needed: So many bytes it is to have at least.
+    /// - Parameter end: So many bytes it is to have at least.
     /// - Throws: The failure; where it is one of the flush, writing has stopped.
-    private func growAhead(to needed: Int) throws(StorageError) {
+    private func growAhead(to end: Int) throws(StorageError) {
         let result = growth.withLock { (_) -> Result<Void, StorageError> in
             var step = PublishingPlan.Step.writing
             do throws(StorageError) {
                 let byteCount = try data.currentByteCount()
-                _ = try grow(from: byteCount, for: max(needed, byteCount), flushing: true, &step)
+                _ = try grow(from: byteCount, to: max(end, byteCount), flushing: true, &step)
                 return .success(())
             } catch {
                 // Pages of versions before wait for the same flush.
@@ -118,7 +125,8 @@ extension StorageFile {
         let count = min(count, reservation.pageCapacity)
         if group.hasSpilled { return try fillAhead(to: count * pageByteCount, for: group) }
         if isLongEnough(for: count) { return }
-        try growAhead(to: count * pageByteCount)
+        let byteCount = byteCount
+        try growAhead(to: max(count * pageByteCount, byteCount + StorageFile.growthStep(byteCount: byteCount)))
     }
 
     /// Makes the file so long, and leaves no hole before that: it is flushed with the pages of what was written ahead.

@@ -234,7 +234,8 @@ extension StorageFile {
                     byteCount = try data.currentByteCount()
                 }
                 if needed > byteCount, !plan.isBulk {
-                    byteCount = try grow(from: byteCount, for: needed, flushing: plan.flushesLength, &reached)
+                    let end = max(needed, byteCount + StorageFile.growthStep(byteCount: byteCount))
+                    byteCount = try grow(from: byteCount, to: end, flushing: plan.flushesLength, &reached)
                 }
                 try data.write(plan.runs, of: reservation, leavingHolesIn: &growth, behind: &byteCount)
                 try data.fillHoles(of: &growth, behind: &byteCount, to: needed)
@@ -250,12 +251,11 @@ extension StorageFile {
     /// Makes the file longer ahead of need, and returns its new length.
     func grow(
         from byteCount: Int,
-        for needed: Int,
+        to end: Int,
         flushing isFlushed: Bool,
         _ step: inout PublishingPlan.Step
     ) throws(StorageError) -> Int {
-        let ahead = StorageFile.growthStep(byteCount: byteCount)
-        let grown = (max(needed, byteCount + ahead) + 65535) & ~65535
+        let grown = (end + 65535) & ~65535
         try data.grow(from: byteCount, to: grown)
         if isFlushed {
             step = .flushingLength

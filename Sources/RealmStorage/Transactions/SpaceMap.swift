@@ -29,6 +29,8 @@ struct SpaceMap: Equatable {
 
     private static let leastChunkPageCount: UInt32 = 4
     private static let greatestChunkPageCount: UInt32 = 1024
+    /// Hardly any run is longer: a column of a thousand texts of 60 bytes.
+    private static let usualRunPageCount: UInt32 = 16
 
     init(pageCount: UInt32, free: [Extent] = [], waiting: [RetiredExtent] = []) {
         self.pageCount = pageCount
@@ -43,8 +45,13 @@ struct SpaceMap: Equatable {
     ///   - isLasting: Whether the run will probably be in use for many commits. Such a run goes to a hole where there is
     ///     one: among runs that are given up together it would leave holes, and the next commits would have to be put
     ///     together from them.
+    ///   - endLimit: Before the end would come behind this page, the lowest room is taken.
     /// - Returns: The first page.
-    mutating func allocate(_ count: UInt32, isLasting: Bool = false) -> PageNumber {
+    mutating func allocate(
+        _ count: UInt32,
+        isLasting: Bool = false,
+        endLimit: PageNumber = .max
+    ) -> PageNumber {
         if let placementLimit, let page = allocateLow(count, below: placementLimit) { return page }
         if isLasting, let page = allocateInHole(count) { return page }
         if chunk.pageCount >= count { return takeFromChunk(count) }
@@ -55,9 +62,10 @@ struct SpaceMap: Equatable {
             cursor = chunk.page
             return takeFromChunk(count)
         }
-        takenPageCount &+= count
         // What lies behind the last page that there can be is the caller's to refuse.
         let (end, isBeyond) = pageCount.addingReportingOverflow(count)
+        if end > endLimit, let page = allocateLow(count, below: pageCount) { return page }
+        takenPageCount &+= count
         defer { pageCount = isBeyond ? .max : end }
         return pageCount
     }
@@ -143,6 +151,13 @@ struct SpaceMap: Equatable {
 
     /// The same with those that are put aside for the next allocations.
     var availablePageCount: Int { free.pageCount + Int(chunk.pageCount) }
+
+    /// The free pages that are too few together to be sure of: some runs of a commit have no room there.
+    ///
+    /// - Complexity: The number of free extents.
+    var scatteredPageCount: Int {
+        free.extents.reduce(0) { $1.pageCount < Self.usualRunPageCount ? $0 + Int($1.pageCount) : $0 }
+    }
 
     /// The number of extents that are free or will be.
     var extentCount: Int { held.values.reduce(free.count + waiting.count) { $0 + $1.count } }

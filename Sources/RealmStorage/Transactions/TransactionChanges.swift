@@ -8,7 +8,7 @@ struct TransactionChanges {
     var catalog: ByteTree
     /// The runs of older versions that it gives up.
     var retired: [RetiredExtent] = []
-    /// The runs that it sealed; the last entry of a page counts.
+    /// The runs that it sealed, a page once for each time.
     var sealed: [PreparedCommit.Run] = []
     /// The runs of earlier members that it gives up.
     var givenUp: [Extent] = []

@@ -179,7 +179,9 @@ extension WriteTransaction {
             let capacity = min(reservation.pageCapacity, Int(UInt32.max) - 1)
             guard Int(end) + pageCount <= capacity || state.space.freePageCount > 0 else { throw file.outgrown }
             if isLasting { group.lastingCount += 1 }
-            page = state.space.allocate(count, isLasting: isLasting)
+            // What is owed has its pages made in the length that the file has.
+            let endLimit = group.owedCount > 0 ? PageNumber(clamping: file.byteCount / pageByteCount) : .max
+            page = state.space.allocate(count, isLasting: isLasting, endLimit: endLimit)
             guard Int(page) + pageCount <= capacity else {
                 // It is behind the end: nothing of it may be noted, there are no words for its pages.
                 state.space.resetEnd(to: end)

@@ -390,6 +390,7 @@ package final class WriteTransaction {
             if group.damage == nil {
                 group.drop(changed, in: reservation)
                 giveEndBack()
+                if group.hasSpilled, file.leavesPages { file.cutBack(group, to: state.space.pageCount) }
                 return end()
             }
             // What earlier members wrote cannot be had back: they fail with the group.
@@ -424,7 +425,7 @@ package final class WriteTransaction {
         state.version = group.firstVersion - 1
         state.catalog = group.firstCatalog
         state.numbers = group.firstNumbers
-        file.cutBack(afterDiscarding: group)
+        file.cutBack(group, to: group.firstPageCount)
         isOpen = false
         file.endGroup(of: state)
     }

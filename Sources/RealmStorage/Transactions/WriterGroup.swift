@@ -30,7 +30,7 @@ final class WriterGroup {
     @exclusivity(unchecked) var settled: [Extent] = []
     /// The runs of older versions that members gave up which committed.
     @exclusivity(unchecked) var retired: [RetiredExtent] = []
-    /// The runs that they sealed; the last entry of a page counts.
+    /// The runs that they sealed; of several entries of a page the one with its seal counts.
     @exclusivity(unchecked) var sealed: [PreparedCommit.Run] = []
     /// The sealed runs that stand in memory only.
     @exclusivity(unchecked) var unspilled = UnspilledRuns()
@@ -38,6 +38,8 @@ final class WriterGroup {
     @exclusivity(unchecked) var lastingCount = 0
     /// Whether runs were written to the file before the commit.
     @exclusivity(unchecked) var hasSpilled = false
+    /// The length of the file before that, in bytes.
+    @exclusivity(unchecked) var byteCountBeforeSpill: Int?
     /// What the members that committed changed.
     let changes = ChangeRecorder()
     /// The number of members that committed.
@@ -60,6 +62,8 @@ final class WriterGroup {
     @exclusivity(unchecked) var owedByteCount = 0
     /// So many pages were in use, or held by readers, when it began, where that is asked for.
     @exclusivity(unchecked) var usedPageCount = Int.max
+    /// So many free pages were scattered when the space of what it owes was estimated first.
+    @exclusivity(unchecked) var scatteredPageCount: Int?
     #if DEBUG
     /// For checks: so many of both were there when they were looked at last.
     @exclusivity(unchecked) private var checked = (retired: 0, sealed: 0)
@@ -288,12 +292,15 @@ final class WriterGroup {
     func takeLiveRuns(in reservation: Reservation) -> [PreparedCommit.Run] {
         var runs = sealed
         sealed = []
-        // Sorting is stable: the last entry of a page is its last checksum.
         runs.sort { $0.page < $1.page }
         var count = 0
         for index in runs.indices {
             let run = runs[index]
-            if index + 1 < runs.count, runs[index + 1].page == run.page { continue }
+            if index + 1 < runs.count, runs[index + 1].page == run.page {
+                // Which was sealed last its memory says: what settles is noted before what the member has sealed earlier.
+                if reservation.seal(of: Int(run.page)) == run.checksum { runs[index + 1] = run }
+                continue
+            }
             guard reservation.isBuffered(Int(run.page)) else { continue }
             if count != index { runs[count] = run }
             count += 1
@@ -318,10 +325,8 @@ extension WriterGroup {
         try checkRetired(retired[...])
         try checkSealed(sealed[...])
         if !hasSpilled {
-            let known = Dictionary(sealed.map { ($0.page, $0.checksum) }) { $1 }
-            for run in unspilled.runs {
-                try Invariant.require(known[run.page] == run.checksum, "An unspilled run was not sealed so")
-            }
+            let known = Dictionary(grouping: sealed, by: \.page)
+            for run in unspilled.runs { try checkSeal(of: run, among: known[run.page] ?? []) }
         }
         for (version, next) in zip(pinned, pinned.dropFirst()) {
             try Invariant.require(version < next, "The pinned versions do not ascend")
@@ -341,10 +346,15 @@ extension WriterGroup {
         let new = sealed.dropFirst(before.sealed)
         try checkSealed(new)
         if hasSpilled { return }
-        for (page, checksum) in Dictionary(new.map({ ($0.page, $0.checksum) }), uniquingKeysWith: { $1 }) {
-            let known = unspilled.run(at: page)?.checksum ?? checksum
-            try Invariant.require(known == checksum, "An unspilled run was not sealed so")
+        for (page, runs) in Dictionary(grouping: new, by: \.page) {
+            if let run = unspilled.run(at: page) { try checkSeal(of: run, among: runs) }
         }
+    }
+
+    /// A run that stands in memory only is among those that were sealed.
+    private func checkSeal(of run: PreparedCommit.Run, among runs: [PreparedCommit.Run]) throws(BrokenInvariant) {
+        let isKnown = runs.contains { $0.checksum == run.checksum }
+        try Invariant.require(isKnown, "An unspilled run was not sealed so")
     }
 
     /// Pages that were given back were taken, and each was given back once.

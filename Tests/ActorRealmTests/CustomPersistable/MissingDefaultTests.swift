@@ -28,6 +28,25 @@ private final class OddOwner: Object {
     @Persisted var owned: OddOnly?
 }
 
+private final class KeyedOwner: Object {
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    @Persisted var keyed: OddKeyed?
+    @Persisted var others: List<OddOnly>
+}
+
+private final class OddList: Object {
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    @Persisted var odds: List<Odd>
+}
+
+private final class OddView: Projection<OddOnly> {
+    @Projected(\OddOnly.number) var number: Odd
+}
+
+private final class NotedView: Projection<NotedOwner> {
+    @Projected(\NotedOwner.noted) var noted: Noted
+}
+
 private final class NotedValue: Object {
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
     @Persisted var value: AnyRealmValue
@@ -38,6 +57,11 @@ private final class Buoy: Object {
     override class func shouldIncludeInDefaultSchema() -> Bool { false }
     @Persisted var level = SeaState(1)
     @Persisted var count: Int
+}
+
+private final class NotedBuoy: Object {
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    @Persisted var noted = Noted(note: "declared")
 }
 
 private func refusal(_ body: () throws -> Void) -> Realm.Error? {
@@ -140,6 +164,200 @@ struct MissingDefaultTests {
             odd.number = Odd(persistedValue: 9)!
             let number = try odd.value(of: \.number).number
             #expect(number == 9)
+        }
+    }
+
+    @Test("It is read across a link, through its value, by its name, and at a position")
+    func keyPathsAcross() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm([OddOnly.self, OddOwner.self, OddList.self])
+            let (owner, list) = try realm.write {
+                let list = try realm.insert(OddList.self, value: ["odds": [3]])
+                return (try realm.insert(OddOwner.self, value: ["owned": ["number": 3]]), list)
+            }
+            let across = try owner.value(of: \.owned?.number)
+            #expect(across?.number == 3)
+            let odd = try realm.objects(OddOnly.self).first!.value(of: \.number.number)
+            #expect(odd == 3)
+            try realm.objects(OddOwner.self).requireReadable(\.owned?.number)
+            try realm.objects(OddOnly.self).requireReadable(\.["number"])
+            let positions = refusal { _ = try list.value(of: \.odds[0].number) }
+            #expect(positions?.code == .invalidInput)
+            try realm.write { owner.owned = nil }
+            let none = try owner.value(of: \.owned?.number)
+            #expect(none == nil)
+        }
+    }
+
+    @Test("What does not throw takes key paths to it, too, where a value is declared, or found by trying")
+    func namesOfKeyPaths() async {
+        await #expect(processExitsWith: .success) {
+            #expect(_name(for: \NotedBuoy.noted) == "noted")
+            #expect(_name(for: \OddOwner.owned?.number.number) == "owned.number")
+        }
+    }
+
+    @Test("A projection of it is read by what throws, and described")
+    func projected() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm([OddOnly.self, NotedOwner.self, BadgeRow.self])
+            let (odd, owner) = try realm.write {
+                let owner = NotedOwner()
+                owner.noted = Noted(note: "a")
+                realm.add(owner)
+                return (try realm.insert(OddOnly.self, value: ["number": 3]), owner)
+            }
+            let view = OddView(projecting: odd)
+            #expect(view.number.number == 3)
+            try view.requireReadable()
+            #expect(view.description.contains("number"))
+            let noted = NotedView(projecting: owner)
+            try noted.requireReadable()
+            #expect(noted.description.contains("noted"))
+        }
+    }
+
+    @Test("setValues that leaves it out of a linked object changes nothing, and the transaction goes on")
+    func leftOutInside() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm([OddOnly.self, OddOwner.self, OddKeyed.self, KeyedOwner.self])
+            let (owner, keyed) = try realm.write { (realm.create(OddOwner.self), realm.create(KeyedOwner.self)) }
+            try realm.write {
+                realm.create(OddOwner.self)
+                // What the object has need not be given again.
+                try realm.insert(OddOnly.self, value: ["number": 3]).setValues([:])
+                let errors = [
+                    refusal { try owner.setValues(["owned": [String: Any]()]) },
+                    refusal { try keyed.setValues(["keyed": [String: Any]()]) },
+                    refusal { try keyed.setValues(["others": [["number": 3], [String: Any]()]]) },
+                ]
+                for error in errors { #expect(error?.code == .invalidInput) }
+                #expect(errors[0]?.message.contains("owned") == true)
+                #expect(errors[2]?.message.contains("others[1]") == true)
+            }
+            #expect(realm.objects(OddOwner.self).count == 2 && keyed.others.isEmpty)
+        }
+    }
+
+    @Test("Input that leaves it out is refused with everything else that does not fit")
+    func leftOutBesideOthers() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm([OddOnly.self, OddOwner.self, OddKeyed.self, KeyedOwner.self])
+            let others: [Any] = [[String: Any](), "nothing"]
+            let values: [String: Any] = ["keyed": [String: Any](), "others": others]
+            let error = try realm.write { refusal { try realm.insert(KeyedOwner.self, value: values) } }
+            let message = error?.message ?? ""
+            #expect(message.contains("keyed") && message.contains("others[0]") && message.contains("others[1]"))
+            #expect(realm.isEmpty)
+        }
+    }
+}
+
+/// Three capitals: nothing that is tried is one.
+private struct Currency: FailableCustomPersistable {
+    typealias PersistedType = String
+    let code: String
+
+    init?(persistedValue: String) {
+        guard persistedValue.count == 3, persistedValue.allSatisfy({ ("A"..."Z").contains($0) }) else { return nil }
+        code = persistedValue
+    }
+
+    var persistableValue: String { code }
+}
+
+/// As above, of which no test has a value.
+private struct Country: FailableCustomPersistable {
+    typealias PersistedType = String
+    let code: String
+
+    init?(persistedValue: String) {
+        guard persistedValue.count == 2, persistedValue.allSatisfy({ ("A"..."Z").contains($0) }) else { return nil }
+        code = persistedValue
+    }
+
+    var persistableValue: String { code }
+}
+
+private final class KioskPrice: Object {
+    override class func _realmObjectName() -> String? { "MissingPrice" }
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    @Persisted var amount: Int
+    @Persisted var currency: Currency
+}
+
+private final class Kiosk: Object {
+    override class func _realmObjectName() -> String? { "MissingKiosk" }
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    @Persisted var name: String
+    @Persisted var accepted: List<Currency>
+    @Persisted var byCountry: Map<String, Currency>
+    @Persisted var fee: KioskPrice?
+    @Persisted var prices: List<KioskPrice>
+}
+
+private final class Outpost: Object {
+    override class func _realmObjectName() -> String? { "MissingOutpost" }
+    override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    @Persisted var name: String
+    @Persisted var country: Country
+    @Persisted var value: AnyRealmValue
+}
+
+extension MissingDefaultTests {
+    @Test("Of a type of which nobody knows a value it is read by a key path to it, and so are all other properties")
+    func unknownType() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm([Kiosk.self, KioskPrice.self])
+            try realm.objects(KioskPrice.self).requireReadable(\.currency)
+            let kiosk = try realm.write { realm.create(Kiosk.self, value: ["name": "a"] as [String: Any]) }
+            let none = try [
+                kiosk.value(of: \.accepted.first), kiosk.value(of: \.accepted.last), kiosk.value(of: \.byCountry["de"]),
+            ]
+            #expect(none.allSatisfy { $0 == nil })
+            try realm.write {
+                kiosk.accepted.append(objectsIn: [Currency(persistedValue: "EUR")!, Currency(persistedValue: "SEK")!])
+                kiosk.byCountry["de"] = Currency(persistedValue: "EUR")
+                kiosk.fee = try realm.insert(KioskPrice.self, value: ["amount": 3, "currency": "CHF"])
+            }
+            #expect(try kiosk.value(of: \.accepted.last)?.code == "SEK")
+            #expect(try kiosk.value(of: \.fee?.amount) == 3)
+            let fee = try #require(kiosk.fee)
+            #expect(try fee.value(of: \.currency).code == "CHF")
+            try realm.write {
+                realm.dynamicObjects("MissingKiosk")[0]["byCountry"] = ["de": "zz"]
+                realm.dynamicObjects("MissingPrice")[0]["currency"] = "zz"
+            }
+            #expect(refusal { _ = try kiosk.value(of: \.byCountry["de"]) }?.code == .invalidInput)
+            #expect(refusal { _ = try fee.value(of: \.currency) }?.code == .invalidInput)
+            #expect(try fee.value(of: \.amount) == 3)
+            #expect(try kiosk.value(of: \.accepted.first)?.code == "EUR")
+        }
+    }
+
+    @Test("A key path through a type of which nobody knows a value ends the process, and the message says what to do")
+    func throughUnknownType() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try memoryRealm([KioskPrice.self])
+            let price = try realm.write { try realm.insert(KioskPrice.self, value: ["currency": "CHF"]) }
+            _ = try price.value(of: \.currency.code)
+        }
+        let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(
+            message.contains("nobody knows another one. Declare a default of the property, or read it by its name.")
+        )
+    }
+
+    @Test("Nor is it left out of an object in a value of any kind")
+    func leftOutInAny() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm([OddOnly.self, Outpost.self])
+            let branch = try realm.write { try realm.insert(Outpost.self, value: ["country": "SE"]) }
+            try realm.write {
+                try realm.insert(Outpost.self, value: ["country": "FI"])
+                #expect(refusal { try branch.setValues(["value": OddOnly()]) }?.code == .invalidInput)
+            }
+            #expect(realm.objects(Outpost.self).count == 2)
         }
     }
 }

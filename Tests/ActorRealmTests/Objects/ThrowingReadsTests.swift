@@ -140,6 +140,27 @@ struct ThrowingReadsTests {
         }
     }
 
+    @Test("Sections that cannot be read, or belong to another isolation, are described")
+    func sections() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm([Parcel.self])
+            try realm.write { _ = realm.create(Parcel.self, value: ["name": "a"] as [String: Any]) }
+            let sections = realm.objects(Parcel.self).sectioned(by: \.mood)
+            let section = sections[0]
+            #expect(!"\(sections)\(section)".contains("unreadable") && sections.description.contains("1 elements"))
+            try realm.write { realm.dynamicObjects("Parcel")[0]["mood"] = "jubilant" }
+            #expect(sections.description.contains("unreadable") && section.description.contains("unreadable"))
+            let configuration = Realm.Configuration(
+                inMemoryIdentifier: UUID().uuidString,
+                objectTypes: [Parcel.self]
+            )
+            let leak = try withNewRealm(configuration) { realm in
+                Unchecked(value: realm.objects(Parcel.self).sectioned(by: \.mood))
+            }
+            #expect(leak.value.description.contains("unreadable"))
+        }
+    }
+
     @Test("A stored value that is no case of an enum, and one that a type of the program's own does not take")
     func unknownValues() throws {
         let realm = try realm()

@@ -182,6 +182,51 @@ struct ObservedEndsTests {
         }
     }
 
+    @Test("The last results of a list are frozen as empty ones, and so are those whose list has gone")
+    func frozenBeyondTheOwner() async {
+        await #expect(processExitsWith: .success) {
+            let worker = try await Worker(
+                Realm.Configuration(inMemoryIdentifier: UUID().uuidString, objectTypes: crateTypes)
+            )
+            let frozen = try await worker.with { _, realm in
+                let crates = try await realm.asyncWrite {
+                    (1...2).map { realm.create(Crate.self, value: ["id": $0, "values": [$0]] as [String: Any]) }
+                }
+                var counts: [Int] = []
+                for await change in crates[0].values.sorted(ascending: true).changes() {
+                    guard let values = change.collection, !values.isInvalidated else { break }
+                    counts += [values.freeze().count, values.frozen.value.count]
+                    counts.append(AnyRealmCollection(values).freeze().count)
+                    if !values.isEmpty { try await realm.asyncWrite { realm.delete(crates[0]) } }
+                }
+                #expect(counts == [1, 1, 1, 0, 0, 0])
+                let found = crates[1].values.sorted(ascending: true)
+                try await realm.asyncWrite { realm.delete(crates[1]) }
+                #expect(!found.isInvalidated && found.freeze().freeze().isEmpty)
+                let inside = try await realm.asyncWrite { found.freeze().count }
+                #expect(inside == 0)
+                return found.freeze().frozen
+            }
+            let isEmpty = frozen.value.isEmpty
+            let thawed = await worker.with { _, realm in realm.thaw(frozen)?.count }
+            #expect(isEmpty && thawed == nil)
+            await worker.close()
+        }
+    }
+
+    @Test("Results of a list that was made in the open transaction are still not frozen")
+    func frozenBeforeTheCommit() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try memoryRealm(crateTypes)
+            try realm.write {
+                let crate = realm.create(Crate.self, value: ["id": 1, "values": [1]] as [String: Any])
+                _ = crate.values.sorted(ascending: true).freeze()
+            }
+        }
+        let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(text.contains("Cannot freeze an object in the same write transaction"), "\(text.suffix(400))")
+    }
+
     @Test("The last set that an observer gets holds nothing, and can be asked")
     func askedBeyondTheOwner() async {
         await #expect(processExitsWith: .success) {

@@ -1,4 +1,5 @@
 import ActorRealm
+import Foundation
 import RealmTestSupport
 import Testing
 
@@ -16,6 +17,10 @@ struct SharedPathTests {
     final class Both: Projection<ChoreOwner> {
         @Projected(\ChoreOwner.tasks.projectTo.name) var names: ProjectedCollection<String>
         @Projected(\ChoreOwner.tasks.first?.name) var name: String?
+    }
+
+    final class Leading: Projection<ChoreOwner> {
+        @Projected(\ChoreOwner.tasks[0].name) var lead: String
     }
 
     private let file = ObservedFile()
@@ -75,5 +80,48 @@ struct SharedPathTests {
             return told(await iterator.next())
         }
         #expect(found == ["name: two"])
+    }
+
+    @Test("of an element at a position are told as nothing, and said to be unreadable, where there is no such element")
+    func positionGone() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm([ChoreOwner.self, Chore.self])
+            let owner = try realm.write {
+                realm.create(ChoreOwner.self, value: ["tasks": [["name": "one"]]] as [String: Any])
+            }
+            let leading = Leading(projecting: owner)
+            try leading.requireReadable()
+            #expect(leading.lead == "one" && leading.description.contains("one"))
+            try realm.write { owner.tasks.removeAll() }
+            #expect(leading.description.contains("unreadable"))
+            var code: Realm.Error.Code?
+            do { try leading.requireReadable() } catch { code = (error as? Realm.Error)?.code }
+            #expect(code == .invalidInput)
+        }
+    }
+
+    @Test("of an element at a position that is gone are told with no new value")
+    func positionObserved() async {
+        await #expect(processExitsWith: .success) {
+            let worker = try await Worker(
+                Realm.Configuration(
+                    inMemoryIdentifier: UUID().uuidString,
+                    objectTypes: [Chore.self, ChoreOwner.self]
+                )
+            )
+            try await worker.add(1, "one")
+            let found = try await worker.with { _, realm in
+                _ = try await realm.asyncWrite {
+                    realm.create(ChoreOwner.self, value: ["tasks": Array(realm.objects(Chore.self))])
+                }
+                let owner = try #require(realm.objects(Leading.self).first)
+                var iterator = owner.changes().makeAsyncIterator()
+                try await realm.asyncWrite { realm.objects(ChoreOwner.self).first?.tasks.removeAll() }
+                guard case .change(_, let properties)? = await iterator.next() else { return "no change" }
+                return properties.map { "\($0.name) \($0.newValue == nil ? "is gone" : "is there")" }.joined()
+            }
+            #expect(found == "lead is gone")
+            await worker.close()
+        }
     }
 }

@@ -103,6 +103,50 @@ struct OwedSpaceTests {
         }
     }
 
+    @Test("A commit that found no space is alone when it is tried again, also behind other writes")
+    func tryingBehindAnother() throws {
+        let control = TightDevice.Control()
+        try withOwing(configuration { TightDevice($0, control) }) { realm in
+            control.isTight = true
+            for count in 1...2 {
+                let refusal = #expect(throws: Realm.Error.self) {
+                    try add([String(repeating: "x", count: 4 << 20)], to: realm)
+                }
+                #expect(refusal?.code == .outOfDiskSpace)
+                for _ in 0..<3 {
+                    try realm.write { realm.object(ofType: Tally.self, forPrimaryKey: "a")?.count = count }
+                }
+            }
+            let core = realm.core
+            try core.beginBlocking(WriteRequest([], nil, #fileID, #line))
+            #expect(!owes(realm))
+            core.cancelTransaction()
+            try realm.verify()
+        }
+    }
+
+    @Test(
+        "Behind a commit that found no space others owe their pages again once the file is longer, or a minute has passed",
+        arguments: [true, false]
+    )
+    func owingAgain(isLonger: Bool) throws {
+        let control = TightDevice.Control()
+        let large = String(repeating: "x", count: 4 << 20)
+        try withOwing(configuration { TightDevice($0, control) }) { realm in
+            control.isTight = true
+            #expect(throws: Realm.Error.self) { try add([large], to: realm) }
+            control.isTight = false
+            for name in ["d", "e", "f"] {
+                try add([name], to: realm)
+                #expect(!owes(realm))
+            }
+            if isLonger { try add([large], to: realm) } else { clock.advance(seconds: 61) }
+            try add(["g", "h", "i"], to: realm)
+            #expect(owes(realm))
+            try realm.verify()
+        }
+    }
+
     @Test("A loop of small writes leaves a small file small")
     func smallFile() throws {
         try withNewRealm(configuration()) { realm in

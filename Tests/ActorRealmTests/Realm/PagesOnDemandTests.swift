@@ -415,34 +415,6 @@ struct PagesOnDemandTests {
         }
     }
 
-    @Test("A block that finds no space while it changes what was acknowledged before it fails alone")
-    func fullWhileSettling() throws {
-        let isFull = FullDevice.Switch()
-        var configuration = configuration()
-        configuration.objectTypes = [Tally.self, InMemoryNote.self]
-        configuration.makeDevice = { FullDevice($0, isFull) }
-        try withOwing(configuration) { realm in
-            let refusal = #expect(throws: Realm.Error.self) {
-                try realm.write {
-                    for index in 0..<20 {
-                        let value: [String: Any] = ["number": index, "data": Data(count: 1 << 20)]
-                        _ = realm.create(InMemoryNote.self, value: value)
-                    }
-                    isFull.isOn = true
-                    realm.object(ofType: Tally.self, forPrimaryKey: "a")?.count = 1
-                }
-            }
-            isFull.isOn = false
-            #expect(refusal?.code == .outOfDiskSpace)
-            #expect(isFull.refused > 0)
-            #expect(!realm.core.coordinator.file.hasStopped)
-            #expect(names(realm) == ["a", "b", "c"])
-            try add(["d"], to: realm)
-            #expect(names(realm) == ["a", "b", "c", "d"])
-            try realm.verify()
-        }
-    }
-
     @Test("A block that is rolled back leaves no space behind in those before it")
     func rolledBackSpace() throws {
         var configuration = configuration()

@@ -60,7 +60,7 @@ struct StoppedAndReadTests {
         control.isOn.withLock { $0 = false }
         if kind == .realm { left.realm = realm }
         if kind == .scheduler { writes.hold(realm.core.coordinator.writes) }
-        if kind != .scheduler { read.hold(try realm.core.coordinator.file.beginRead()) }
+        if kind != .scheduler { read.hold(try realm.core.coordinator.file.beginRead(asking: .inFile)) }
         realm.close()
         return left
     }

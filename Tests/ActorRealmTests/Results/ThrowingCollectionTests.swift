@@ -362,8 +362,8 @@ struct ThrowingCollectionTests {
                 else { continue }
                 let shelf = unsafeDowncast(shelves.makeObject(key: key), to: Shelf.self)
                 let book = unsafeDowncast(books.makeObject(key: first), to: Book.self)
-                try shelf.requireReadable(["books"])
-                try book.requireReadable(["number"])
+                try shelf.requireReadable([PathStep("books")])
+                try book.requireReadable([PathStep("number")])
                 for kind in kinds(realm, shelf, book) {
                     do { try kind.check() } catch is Realm.Error {
                         outcome.thrown += 1

@@ -9,10 +9,14 @@ struct OwedSpaceTests {
     private typealias Owed = OwedPagesTests
     private let folder = TemporaryDirectory()
 
-    private func open(_ makeDevice: @escaping @Sendable (any StorageDevice) -> any StorageDevice) throws -> StorageFile
-    {
+    /// A file with a log, which may be long enough for some hundred records.
+    private func open(
+        hasLongLog: Bool = false,
+        _ makeDevice: @escaping @Sendable (any StorageDevice) -> any StorageDevice
+    ) throws -> StorageFile {
         var options = Owed.options()
         options.makeDevice = makeDevice
+        if hasLongLog { options.log?.ringByteCount = 1024 * LogHeader.blockByteCount }
         let file = try StorageFile.open(path: folder.path("a.realm"), options: options)
         try Owed.begin(file)
         return file
@@ -134,5 +138,152 @@ struct OwedSpaceTests {
         try #require(file.hasStopped)
         #expect(try file.beginRead(asking: .inFile).version == version)
         #expect(throws: StorageError.self) { try file.beginRead() }
+    }
+
+    /// Acknowledges commits until there is no room for another one, and makes their pages.
+    ///
+    /// - Returns: How many there were.
+    private func fill(_ file: StorageFile) throws -> Int {
+        var count = 0
+        while count < 600, try Owed.acknowledge(file, count % 190 + 1, UInt64(count)) { count += 1 }
+        if let commit = try file.sealGroup() { try file.publish([commit]) }
+        return count
+    }
+
+    /// Has every second stretch of so many pages be free, in a file that gets no longer.
+    private func scatter(_ file: StorageFile, stretch: Int, _ control: TightDevice.Control) throws {
+        let large = try file.beginWrite()
+        let pages = try (0..<1_000).map { _ in large.seal(try allocate(in: large)) }
+        try file.publish([PageArray.commit(large)])
+        let scattering = try file.beginWrite()
+        for index in pages.indices where index / stretch % 2 == 0 { scattering.free(pages[index]) }
+        try file.publish([PageArray.commit(scattering)])
+        try file.publish([PageArray.commit(try file.beginWrite())])
+        control.isTight = true
+    }
+
+    @Test("Free pages that are too scattered to be taken are no room for what is owed", arguments: [1, 8])
+    func scattered(stretch: Int) throws {
+        let control = TightDevice.Control()
+        let file = try open(hasLongLog: true) { TightDevice($0, control) }
+        defer { file.unlockForWriting() }
+        try scatter(file, stretch: stretch, control)
+        let member = try Owed.member(file, 1, 7)
+        #expect(member.owedSpace.needed > member.pageCount)
+        member.rollback()
+        _ = try fill(file)
+        #expect(!file.hasStopped)
+    }
+
+    @Test("What is owed takes free pages that are few together before the file would have to be longer")
+    func shortStretches() throws {
+        let control = TightDevice.Control()
+        let file = try open(hasLongLog: true) { TightDevice($0, control) }
+        defer { file.unlockForWriting() }
+        try scatter(file, stretch: 32, control)
+        #expect(try fill(file) > 50)
+        #expect(!file.hasStopped)
+    }
+
+    @Test("A commit whose pages lie behind the length of the file already is not left without them")
+    func takenBehindEnd() throws {
+        let control = TightDevice.Control()
+        let file = try open(hasLongLog: true) { TightDevice($0, control) }
+        defer { file.unlockForWriting() }
+        try scatter(file, stretch: 32, control)
+        let member = try file.beginWrite(joining: true)
+        let change = LoggedFile.Change(values: (1...40).map { ($0, 7) })
+        try change.apply(to: member)
+        member.record = .init(kind: .changes, content: change.content)
+        try #require(member.pageCount * pageByteCount > file.byteCount)
+        #expect(!member.mayOwePages)
+        member.rollback()
+    }
+
+    @Test("What a member has written ahead that was rolled back is no space for those behind it")
+    func holesBehindRollback() throws {
+        let control = TightDevice.Control()
+        let file = try open(hasLongLog: true) { TightDevice($0, control) }
+        defer { file.unlockForWriting() }
+        #expect(try Owed.acknowledge(3, in: file))
+        let end = file.byteCount
+        let member = try file.beginWrite(joining: true)
+        for index in 0..<2_000 {
+            let page = try allocate(in: member)
+            if index % 2 == 1 { _ = member.seal(page) }
+        }
+        try member.spill()
+        member.rollback()
+        #expect(file.byteCount == end)
+        try file.publish([#require(try file.sealGroup())])
+        control.isTight = true
+        control.refused = end..<(1 << 30)
+        _ = try fill(file)
+        #expect(!file.hasStopped)
+    }
+
+    @Test("What a transaction has written ahead that was rolled back alone is no space for those behind it")
+    func spilledAlone() throws {
+        let file = try open { $0 }
+        defer { file.unlockForWriting() }
+        let end = file.byteCount
+        let alone = try file.beginWrite()
+        for _ in 0..<2_000 { _ = alone.seal(try allocate(in: alone)) }
+        try alone.spill()
+        #expect(file.byteCount > end)
+        alone.rollback()
+        // It was never flushed, though there is no hole in it.
+        #expect(file.byteCount == end)
+    }
+
+    @Test("The first commit of a group makes the file no longer than it stays when it rests")
+    func restingLength() throws {
+        let file = try open { $0 }
+        defer { file.unlockForWriting() }
+        let ballast = try file.beginWrite()
+        try PageArray.setBallast(400, in: ballast)
+        try file.publish([PageArray.commit(ballast)])
+        let needed = Int(file.state.withLock { $0.published.pageCount }) * pageByteCount
+        let rested = (needed + StorageFile.growthStep(byteCount: needed) / 2 + 65535) & ~65535
+        try file.data.setByteCount(rested)
+        file.note(byteCount: rested)
+        #expect(try Owed.acknowledge(1, in: file))
+        #expect(file.byteCount > rested)
+        #expect(!StorageFile.isWorthCutting(file.byteCount - needed, behind: needed))
+    }
+
+    @Test(
+        "What is settled into a page that the member has sealed and given up has its own checksum",
+        arguments: [true, false]
+    )
+    func settledIntoSealed(hasLog: Bool) throws {
+        var options = Owed.options()
+        // It is not begun.
+        if !hasLog { options.log?.pageCommitCount = 100 }
+        let file = try StorageFile.open(path: folder.path("a.realm"), options: options)
+        try Owed.begin(file)
+        defer { file.unlockForWriting() }
+        // The root of each is to spare behind the next.
+        for index in 1...3 { _ = try Owed.member(file, index, 7).joinOwing() }
+        let last = try file.beginWrite(joining: true)
+        let own = last.seal(try allocate(in: last))
+        last.free(own)
+        var kept = PageReference.none
+        try last.settle { () throws(StorageError) in
+            let page = try last.allocate(pageCount: 1, kind: .overflow)
+            page.bytes.storeLittle(UInt32(8), at: PageHeader.payloadByteCountOffset)
+            kept = last.seal(page.reference)
+        }
+        try #require(kept.page == own.page && kept.checksum != own.checksum)
+        let change = LoggedFile.Change(values: [(9, 9)])
+        try change.apply(to: last)
+        last.record = .init(kind: .changes, content: change.content)
+        let commit = try PageArray.commit(last)
+        #expect(commit.runs.first { $0.page == kept.page }?.checksum == kept.checksum)
+        try file.publish([commit])
+        var header = file.state.withLock { $0.published }
+        // The mark is not on the disk.
+        header.confirmedVersion = header.version - 1
+        #expect(HeaderRecovery.isIntact(header, mapping: file.reservation.mapping, byteCount: file.byteCount))
     }
 }

@@ -12,6 +12,8 @@ extension LeavingOutTests {
     func onItsWay(isFirst: Bool) async throws {
         var configuration = file.configuration
         let gate = GatedDevice.Control()
+        // The gate is before the realm file.
+        configuration.keepsLog = false
         configuration.makeDevice = { GatedDevice($0, gate) }
         let worker = try await Worker(configuration)
         for id in 1...4 { try await worker.add(id, "t\(id)", priority: id % 2) }

@@ -34,6 +34,8 @@ struct MessageTests {
         "Realm.Configuration {": "a description, in the form of RealmSwift's",
         "SortDescriptor(keyPath: ": "a description, in the form of RealmSwift's",
         "ProjectedCollection<": "a description, in the form of RealmSwift's",
+        "SectionedResults<": "a description, in the form of RealmSwift's",
+        "ResultsSection<": "a description, in the form of RealmSwift's",
     ]
 
     /// Names between backticks that others than the library declare.

@@ -38,14 +38,28 @@ final class DedicatedThread: SerialExecutor {
         let wakeUps = DispatchSemaphore(value: 0)
     }
 
-    private let name: String
     private let inbox = Inbox()
     /// Where blocks go instead of to a thread: tests with one thread choose themselves what runs next.
     private let substitute: (@Sendable (@escaping @Sendable () -> Void) -> Void)?
+    private let start: @Sendable (@escaping @Sendable () -> Void) throws -> Void
 
-    init(name: String, substitute: (@Sendable (@escaping @Sendable () -> Void) -> Void)? = nil) {
-        self.name = name
+    /// A thread that begins with its first work.
+    ///
+    /// - Parameters:
+    ///   - name: Its name.
+    ///   - substitute: Where blocks go instead.
+    ///   - start: What starts it, and throws where there can be none; nil for the system.
+    init(
+        name: String,
+        substitute: (@Sendable (@escaping @Sendable () -> Void) -> Void)? = nil,
+        start: (@Sendable (@escaping @Sendable () -> Void) throws -> Void)? = nil
+    ) {
         self.substitute = substitute
+        if let start {
+            self.start = start
+        } else {
+            self.start = { try DedicatedThread.detach(name: name, $0) }
+        }
     }
 
     deinit {
@@ -68,8 +82,8 @@ final class DedicatedThread: SerialExecutor {
     /// Whether the thread is there, or could be started: what is given to it then waits for no other thread to end.
     func isThere() -> Bool {
         guard substitute == nil, inbox.state.withLock({ $0.begins() }) else { return true }
-        do throws(StorageError) {
-            try start()
+        do {
+            try start(body)
             return true
         } catch {
             let hasWork = inbox.state.withLock { state in
@@ -102,8 +116,8 @@ final class DedicatedThread: SerialExecutor {
             return state.begins()
         }
         if starts {
-            do throws(StorageError) {
-                try start()
+            do {
+                try start(body)
             } catch {
                 // The shared pool is the only place where the work still can run.
                 DispatchQueue.global().async(execute: body)
@@ -116,8 +130,6 @@ final class DedicatedThread: SerialExecutor {
     private var body: @Sendable () -> Void {
         { [inbox, executor = asUnownedSerialExecutor()] in Self.run(inbox, executor) }
     }
-
-    private func start() throws(StorageError) { try Self.detach(name: name, body) }
 
     private static func run(_ inbox: Inbox, _ executor: UnownedSerialExecutor) {
         inbox.word.store(crealm_thread_word(), ordering: .relaxed)

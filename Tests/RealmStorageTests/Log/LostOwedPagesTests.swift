@@ -143,9 +143,10 @@ struct LostOwedPagesTests {
             #expect(try LoggedFile.valuesOfCopy(of: path, in: folder) == Owed.model(5, more: [9: 9, 10: 10]))
         } catch {
             recorder.state.withLock { $0.failing = nil }
-            let refusal = #expect(throws: StorageError.self) { try file.beginRead() }
+            let refusal = file.reasonOfStop
             #expect(refusal?.code == .writingStopped)
             #expect(refusal?.message.contains("bring it back") == true)
+            #expect(try file.beginRead().isInMemory)
             let missing = #expect(throws: StorageError.self) { try LoggedFile.valuesOfCopy(of: path, in: folder) }
             #expect(missing?.message.contains("is missing") == true)
         }

@@ -168,12 +168,14 @@ struct OwedPagesTests {
                 #expect(file.hasStopped)
                 let owes = file.owesPages.load(ordering: .relaxed)
                 #expect(owes)
-                let refusal = #expect(throws: StorageError.self) { try file.beginRead() }
+                let refusal = #expect(throws: StorageError.self) { try file.beginWrite() }
                 #expect(refusal?.code == .writingStopped)
                 #expect(refusal?.message.contains("acknowledged") == true)
-                #expect(throws: StorageError.self) { try file.beginWrite() }
-                // Who reads the file itself, to verify it, gets what it has.
+                // Who reads the file itself, to verify it, gets what it has, and others what it has acknowledged.
                 #expect(throws: Never.self) { try file.beginRead(asking: .inFile) }
+                let snapshot = try file.beginRead()
+                #expect(snapshot.isInMemory)
+                #expect(try PageArray.values(of: snapshot.catalog.root, in: snapshot.view) == Self.model(6))
             }
             recorder.state.withLock { $0.failing = nil }
             copy = try LoggedFile.copy(of: path, in: folder)

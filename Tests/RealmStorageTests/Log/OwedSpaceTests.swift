@@ -1,4 +1,5 @@
 import RealmTestSupport
+import Synchronization
 import Testing
 
 @testable import RealmStorage
@@ -26,6 +27,18 @@ struct OwedSpaceTests {
         let page = try transaction.allocate(pageCount: 1, kind: .overflow)
         page.bytes.storeLittle(UInt32(8), at: PageHeader.payloadByteCountOffset)
         return page.reference
+    }
+
+    /// What a file has, also where pages of a test are in no tree.
+    private func values(of file: StorageFile) throws -> [UInt64] {
+        let snapshot = try file.beginRead()
+        return try PageArray.values(of: snapshot.catalog.root, in: snapshot.view)
+    }
+
+    /// Takes pages until what a transaction needs lies behind the end of the file by one.
+    private func fill(_ transaction: WriteTransaction) throws {
+        let end = transaction.file.byteCount
+        while transaction.pageCount * pageByteCount <= end { _ = transaction.seal(try allocate(in: transaction)) }
     }
 
     @Test("Nothing is written ahead of its commit while what others left is settled")
@@ -124,7 +137,7 @@ struct OwedSpaceTests {
         #expect(try LoggedFile.values(of: file).values == Owed.model(1))
     }
 
-    @Test("Who verifies a file that has stopped while it owes pages reads its published version")
+    @Test("Who verifies a file that has stopped while it owes pages reads its published version, others what it owes")
     func stoppedVerification() throws {
         let isFull = FullDevice.Switch()
         let file = try open { FullDevice($0, isFull) }
@@ -137,7 +150,9 @@ struct OwedSpaceTests {
         isFull.isOn = false
         try #require(file.hasStopped)
         #expect(try file.beginRead(asking: .inFile).version == version)
-        #expect(throws: StorageError.self) { try file.beginRead() }
+        #expect(try file.beginRead().isInMemory)
+        #expect(try values(of: file) == Owed.model(3))
+        #expect(file.newestVersion == version)
     }
 
     /// Acknowledges commits until there is no room for another one, and makes their pages.
@@ -285,5 +300,157 @@ struct OwedSpaceTests {
         // The mark is not on the disk.
         header.confirmedVersion = header.version - 1
         #expect(HeaderRecovery.isIntact(header, mapping: file.reservation.mapping, byteCount: file.byteCount))
+    }
+
+    @Test("What was acknowledged has its pages made where these fit, though the file cannot grow by a whole step")
+    func exactGrowth() throws {
+        let control = TightDevice.Control()
+        let file = try open { TightDevice($0, control) }
+        defer { file.unlockForWriting() }
+        #expect(try Owed.acknowledge(3, in: file))
+        let last = try Owed.member(file, 9, 9)
+        // As where the estimate is too low: nothing is secured for it.
+        try fill(last)
+        let end = (last.pageCount + 16) * pageByteCount
+        control.refused = end..<(1 << 40)
+        try file.publish([PageArray.commit(last)])
+        #expect(!file.hasStopped)
+        #expect(file.byteCount <= end)
+        #expect(try values(of: file) == Owed.model(3, more: [9: 9]))
+    }
+
+    @Test("A commit that needs more has the file made as long as that, where it cannot grow by a whole step")
+    func exactSecuring() throws {
+        let control = TightDevice.Control()
+        let file = try open { TightDevice($0, control) }
+        defer { file.unlockForWriting() }
+        #expect(try Owed.acknowledge(3, in: file))
+        let last = try Owed.member(file, 9, 9)
+        try fill(last)
+        let end = last.owedSpace.needed * pageByteCount
+        control.refused = end..<(1 << 40)
+        try last.secureSpace(for: 0)
+        #expect(file.byteCount == end)
+        try file.publish([PageArray.commit(last)])
+        #expect(try values(of: file) == Owed.model(3, more: [9: 9]))
+    }
+
+    @Test("A log is applied by an opening where its pages fit, though the file cannot grow by a whole step")
+    func exactOpening() throws {
+        let control = TightDevice.Control()
+        let copy: String
+        do {
+            let file = try open { $0 }
+            defer { file.unlockForWriting() }
+            // Its header is in a slot, and the records stand behind that.
+            try file.publish([LoggedFile.prepare(.init(values: [(0, 1)]), in: file, recorded: false)])
+            #expect(try Owed.acknowledge(12, in: file))
+            copy = try LoggedFile.copy(of: folder.path("a.realm"), in: folder)
+            let end = Int(file.state.withLock { $0.published.pageCount }) * pageByteCount
+            try DataFile.open(path: copy, isReadOnly: false).setByteCount(end)
+            control.refused = (end + 48 * pageByteCount)..<(1 << 40)
+        }
+        var options = Owed.options()
+        options.makeDevice = { TightDevice($0, control) }
+        let file = try StorageFile.open(path: copy, options: options)
+        #expect(try LoggedFile.values(of: file).values == Owed.model(12))
+    }
+
+    /// How often a file was flushed.
+    private final class FlushCounter: Sendable {
+        private let state = Mutex(0)
+
+        var count: Int { state.withLock { $0 } }
+
+        func add() { state.withLock { $0 += 1 } }
+    }
+
+    private struct CountingDevice: ForwardingDevice {
+        let base: any StorageDevice
+        let counter: FlushCounter
+
+        func synchronize() throws(StorageError) {
+            counter.add()
+            try base.synchronize()
+        }
+    }
+
+    @Test("A file that grows is not made longer, and flushed, for each group")
+    func growthFlushes() throws {
+        let counter = FlushCounter()
+        let file = try open(hasLongLog: true) { CountingDevice(base: $0, counter: counter) }
+        defer { file.unlockForWriting() }
+        let before = counter.count
+        for index in 1...20 {
+            let member = try Owed.member(file, index, UInt64(index))
+            for _ in 0..<20 { _ = member.seal(try allocate(in: member)) }
+            try #require(member.mayOwePages)
+            #expect(try member.acknowledge())
+            try file.publish([#require(try file.sealGroup())])
+        }
+        // About 7; 20 where each group flushes.
+        #expect(counter.count - before < 14)
+    }
+
+    @Test("A file that could not be made longer for what is to be owed is let alone until its length is another one")
+    func refusedGrowth() throws {
+        let isFull = FullDevice.Switch()
+        let file = try open(hasLongLog: true) { FullDevice($0, isFull) }
+        defer { file.unlockForWriting() }
+        let member = try Owed.member(file, 1, 100)
+        try fill(member)
+        isFull.isOn = true
+        for _ in 0..<5 { #expect(!member.mayOwePages) }
+        #expect(isFull.refused == 1)
+        isFull.isOn = false
+        #expect(!member.mayOwePages)
+        // It makes the file longer.
+        try file.publish([PageArray.commit(member)])
+        let next = try Owed.member(file, 2, 101)
+        try fill(next)
+        #expect(next.mayOwePages)
+        next.rollback()
+    }
+
+    @Test("A group that owes puts the picture of free space off where the file has no room for it")
+    func pictureWithoutRoom() throws {
+        let control = TightDevice.Control()
+        let file = try open(hasLongLog: true) { TightDevice($0, control) }
+        defer { file.unlockForWriting() }
+        let large = try file.beginWrite()
+        let pages = try (0..<6_000).map { _ in large.seal(try allocate(in: large)) }
+        try file.publish([PageArray.commit(large)])
+        // One entry for each of them.
+        let held = try file.beginRead()
+        let freeing = try file.beginWrite()
+        for page in pages { freeing.free(page) }
+        try file.publish([PageArray.commit(freeing)])
+        #expect(try Owed.acknowledge(3, in: file))
+        let last = try file.beginWrite(joining: true)
+        let change = LoggedFile.Change(values: [(9, 9)])
+        try change.apply(to: last)
+        last.record = .init(kind: .changes, content: change.content)
+        let state = last.state
+        try #require(state.space.extentCount >= 6_000)
+        // It is due, and the estimate was too low.
+        state.writesPicture = true
+        while last.pageCount + 3 < file.byteCount / pageByteCount { _ = last.seal(try allocate(in: last)) }
+        control.isTight = true
+        try file.publish([PageArray.commit(last)])
+        #expect(!file.hasStopped)
+        #expect(state.writesPicture)
+        #expect(try values(of: file) == Owed.model(3, more: [9: 9]))
+        control.isTight = false
+        // A commit with pages of its own writes it.
+        let next = try file.beginWrite()
+        try #require(next.state === state)
+        try file.publish([PageArray.commit(next)])
+        #expect(!state.writesPicture)
+        // What the file says of its space is whole.
+        file.forgetWriterState()
+        let again = try file.beginWrite()
+        #expect(again.state.space.extentCount >= 6_000)
+        again.rollback()
+        withExtendedLifetime(held) {}
     }
 }

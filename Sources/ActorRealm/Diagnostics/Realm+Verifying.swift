@@ -18,12 +18,15 @@ extension Realm {
     /// ```
     ///
     /// - Parameter progress: Called now and then with the pages checked so far and the pages of the file.
-    /// - Throws: `Realm.Error` with the code `.invalidDatabase` that says what is damaged and where.
+    /// - Throws: `Realm.Error` with the code `.invalidDatabase` that says what is damaged and where; with `.writingStopped` where writing has
+    ///   stopped before all that was committed had come from the log to the file, which is whole then as far as it goes.
     /// - Complexity: O(the size of the file). It blocks its caller and disturbs nobody else.
     public func verify(progress: (_ checkedPages: Int, _ pages: Int) -> Void = { _, _ in }) throws {
         try core.requireAccess()
         do {
-            try FileVerifier.verify(core.coordinator.file.beginRead(asking: .inFile), progress: progress)
+            let file = core.coordinator.file
+            try FileVerifier.verify(file.beginRead(asking: .inFile), progress: progress)
+            if file.isOwingPages, let stopped = file.reasonOfStop { throw stopped }
         } catch {
             throw Realm.Error.wrap(error, path: core.coordinator.path)
         }

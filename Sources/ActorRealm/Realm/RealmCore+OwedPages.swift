@@ -43,7 +43,7 @@ extension RealmCore {
             owedPages = coordinator.writes.acknowledge(group, ending: turn)
             hideIfBehind()
             if !isDurable {
-                try catchUp()
+                try catchUp(asWriter: true)
             } else if unseen != nil || !coordinator.isUsedByOneRealm {
                 // Whoever has come meanwhile may have found the version before. What this has written is there whatever becomes of its pages.
                 catchUpOrReport()
@@ -60,26 +60,48 @@ extension RealmCore {
         if owedPages != nil { place.pointee = .nowhere }
     }
 
-    /// Has the pages made of what the realm has acknowledged without, and moves there.
+    /// Has the pages made of what the realm has acknowledged without, and moves there; where they cannot be made, to the same version in memory.
     ///
-    /// - Throws: Why they cannot be made: writing has stopped then, and the log has what was acknowledged.
-    func catchUp() throws(Realm.Error) {
+    /// - Parameter isWriter: Whether a commit waits for it that nothing but its pages makes durable.
+    /// - Throws: Why they cannot be made, to a writer, and where the version cannot be made in memory either, each time: writing has stopped
+    ///   then, and the log has what was acknowledged.
+    func catchUp(asWriter isWriter: Bool = false) throws(Realm.Error) {
         // In a forked child nobody makes them.
         guard let pages = owedPages, !model.isInTransaction, coordinator.file.isOfThisProcess else { return }
         owedPages = nil
         coordinator.writes.makePages()
-        var result = pages.waitOnPool()
-        if case .failure = result, let stopped = coordinator.file.reasonOfStop { result = .failure(stopped) }
-        try moved(behind: result, asWriter: true)
+        let result = pages.waitOnPool()
+        guard case .failure = result, coordinator.file.isOwingPages, let stopped = coordinator.file.reasonOfStop else {
+            return try moved(behind: result, asWriter: true)
+        }
+        if !isWriter, standsInMemory() { return reportMissing(stopped) }
+        // Whoever asks next is not to take the version before for the newest.
+        defer { if lifecycle == .open, owedPages == nil { owedPages = pages } }
+        try moved(behind: .failure(stopped), asWriter: true)
     }
 
-    /// The same where nothing can be thrown: the realm stays at the version before.
+    /// The same where nothing can be thrown: the realm stays at the version before where there is no other.
     func catchUpOrReport() {
+        // Those who can be told try again.
+        if isMissingReported { return }
         do {
             try catchUp()
         } catch {
+            isMissingReported = owedPages != nil
             reportMissing(error)
         }
+    }
+
+    /// Moves to what was acknowledged, made in memory of its records.
+    ///
+    /// - Returns: Whether the realm stands there; not where there is no memory for it, or its records cannot be applied.
+    private func standsInMemory() -> Bool {
+        guard let snapshot = coordinator.file.acknowledgedInMemory(from: origin) else { return false }
+        if snapshot.version > model.snapshot.version {
+            do throws(StorageError) { try advance(to: snapshot) } catch { return false }
+        }
+        isMissingReported = false
+        return true
     }
 
     private func reportMissing(_ error: any Error) {

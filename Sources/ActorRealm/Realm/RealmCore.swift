@@ -69,6 +69,8 @@ final class RealmCore {
     private(set) var unseen: Snapshot?
     /// The making of the pages of what the realm has acknowledged without; nil where it stands behind all that it has written.
     var owedPages: BaseFlush?
+    /// Whether it was reported that neither these can be made nor that version in memory.
+    var isMissingReported = false
     /// Whether nothing was read, written or delivered yet, so that it cannot be told which version the realm stands on.
     var isFresh = true
     /// The task that opened the write transaction; 0 outside tasks.
@@ -189,6 +191,8 @@ final class RealmCore {
         } catch {
             trap(error)
         }
+        // What can throw is to do so behind this, too.
+        if isMissingReported { hideIfBehind() }
     }
 
     /// Notes that the realm is used in its isolation.
@@ -323,6 +327,7 @@ final class RealmCore {
     ) throws(StorageError) -> Bool {
         guard !isFrozen, lifecycle == .open, !isHeldByTransaction, outdatedReason == nil,
             model.snapshot.isBehind(coordinator.file.newestVersion)
+                || demand == .acknowledged && model.snapshot.version < coordinator.file.versionWithoutPages
         else { return false }
         try setForeignTransactionAside()
         let before = version

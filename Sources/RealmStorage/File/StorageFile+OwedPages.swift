@@ -12,9 +12,16 @@ extension StorageFile {
     /// Whether commits were acknowledged whose pages are not made yet.
     package var isOwingPages: Bool { owesPages.load(ordering: .sequentiallyConsistent) }
 
+    /// The last version that was acknowledged, where nobody makes its pages any more, since writing has stopped: whoever asks for the newest
+    /// version reads it in memory; 0 elsewhere.
+    package var versionWithoutPages: UInt64 {
+        isOwingPages && hasStopped ? acknowledgedVersion.load(ordering: .relaxed) : 0
+    }
+
     /// What a reader of the newest version asks for where pages are owed.
     package enum PageDemand: Sendable {
-        /// All that was acknowledged: pages are made first, or, beside an open transaction, the version is made in memory.
+        /// All that was acknowledged: pages are made first, or, beside an open transaction and where they cannot be made, the version is made
+        /// in memory.
         case acknowledged
         /// A version of the file: pages are made first, and beside an open transaction the version before is the newest.
         case inFile
@@ -24,8 +31,8 @@ extension StorageFile {
 
     /// Has pages be made for whoever looks for the newest version.
     ///
-    /// - Returns: The newest version in memory, where an open transaction keeps its pages from being made.
-    /// - Throws: Why they cannot be made.
+    /// - Returns: The newest version in memory, where an open transaction keeps its pages from being made, or they cannot be made at all.
+    /// - Throws: Why they cannot be made, where there is no memory for the version either.
     package func makeOwedPages(from origin: ReaderOrigin? = nil) throws(StorageError) -> Snapshot? {
         try makeOwedPages(for: .acknowledged).map { Snapshot(of: $0, origin: origin) }
     }
@@ -46,6 +53,8 @@ extension StorageFile {
         guard demand == .acknowledged, owesPages.load(ordering: .sequentiallyConsistent),
             let stopped = state.withLock({ $0.stopped })
         else { return nil }
+        // The published version is whole, and the records behind it are durable.
+        if let made = replayOwedRecords() { return made }
         throw stopped
     }
 

@@ -95,14 +95,16 @@ extension StorageFile {
 
     /// Makes the file longer ahead of need, and no longer than that.
     ///
-    /// - Parameter end: So many bytes it is to have at least.
+    /// - Parameters:
+    ///   - end: So many bytes it is to have at least.
+    ///   - needed: So many are enough where the disk has no space for those; 0 where they are not.
     /// - Throws: The failure; where it is one of the flush, writing has stopped.
-    private func growAhead(to end: Int) throws(StorageError) {
+    private func growAhead(to end: Int, atLeast needed: Int = 0) throws(StorageError) {
         let result = growth.withLock { (_) -> Result<Void, StorageError> in
             var step = PublishingPlan.Step.writing
             do throws(StorageError) {
                 let byteCount = try data.currentByteCount()
-                _ = try grow(from: byteCount, to: max(end, byteCount), flushing: true, &step)
+                _ = try grow(from: byteCount, to: max(end, byteCount), flushing: true, atLeast: needed, &step)
                 return .success(())
             } catch {
                 // Pages of versions before wait for the same flush.
@@ -125,8 +127,8 @@ extension StorageFile {
         let count = min(count, reservation.pageCapacity)
         if group.hasSpilled { return try fillAhead(to: count * pageByteCount, for: group) }
         if isLongEnough(for: count) { return }
-        let byteCount = byteCount
-        try growAhead(to: max(count * pageByteCount, byteCount + StorageFile.growthStep(byteCount: byteCount)))
+        let (byteCount, needed) = (byteCount, count * pageByteCount)
+        try growAhead(to: max(needed, byteCount + StorageFile.growthStep(byteCount: byteCount)), atLeast: needed)
     }
 
     /// Makes the file so long, and leaves no hole before that: it is flushed with the pages of what was written ahead.

@@ -235,7 +235,14 @@ extension StorageFile {
                 }
                 if needed > byteCount, !plan.isBulk {
                     let end = max(needed, byteCount + StorageFile.growthStep(byteCount: byteCount))
-                    byteCount = try grow(from: byteCount, to: end, flushing: plan.flushesLength, &reached)
+                    // What the log has already is not to fail for want of more than it needs.
+                    byteCount = try grow(
+                        from: byteCount,
+                        to: end,
+                        flushing: plan.flushesLength,
+                        atLeast: plan.hasAcknowledged || isReplaying ? needed : 0,
+                        &reached
+                    )
                 }
                 try data.write(plan.runs, of: reservation, leavingHolesIn: &growth, behind: &byteCount)
                 try data.fillHoles(of: &growth, behind: &byteCount, to: needed)
@@ -248,15 +255,31 @@ extension StorageFile {
         .get()
     }
 
-    /// Makes the file longer ahead of need, and returns its new length.
+    /// Makes the file longer ahead of need, or, where the disk has no space for that, just as long as is needed.
+    ///
+    /// - Parameters:
+    ///   - byteCount: Its length.
+    ///   - end: The length that is wanted.
+    ///   - isFlushed: Whether the length is flushed.
+    ///   - needed: The length that is enough; 0 where none is that is less.
+    ///   - step: What is being done.
+    /// - Returns: Its new length.
+    /// - Throws: The failure; the file has its old length then.
     func grow(
         from byteCount: Int,
         to end: Int,
         flushing isFlushed: Bool,
+        atLeast needed: Int,
         _ step: inout PublishingPlan.Step
     ) throws(StorageError) -> Int {
-        let grown = (end + 65535) & ~65535
-        try data.grow(from: byteCount, to: grown)
+        var grown = (end + 65535) & ~65535
+        do throws(StorageError) {
+            try data.grow(from: byteCount, to: grown)
+        } catch {
+            guard error.code == .full, needed > byteCount, needed < grown else { throw error }
+            grown = needed
+            try data.grow(from: byteCount, to: grown)
+        }
         if isFlushed {
             step = .flushingLength
             do throws(StorageError) {

@@ -16,20 +16,43 @@ extension WriteTransaction {
         // With room for more than the record of a small commit; the header before this one has the bytes until now.
         var writer = ByteWriter(behind: state.recordBytes, capacity: 256)
         own.encode(into: &writer)
-        if !state.writesPicture, writer.bytes.count <= FileHeader.maximumRecordByteCount {
+        var writesPicture = state.writesPicture && mayWritePicture
+        if !writesPicture, writer.bytes.count <= FileHeader.maximumRecordByteCount {
             state.recordBytes = writer.bytes
             note(own)
             state.records.append(own)
             return
         }
-        let pictureCount = state.space.extentCount
-        if state.writesPicture || state.segments.count >= 8 && state.differenceCount >= pictureCount / 2 {
+        if !writesPicture, state.segments.count >= 8, state.differenceCount >= state.space.extentCount / 2 {
+            writesPicture = mayWritePicture
+        }
+        if writesPicture {
             try writePicture(changeSet)
         } else {
             try writeSegment(changeSet)
         }
         state.records = []
         state.recordBytes = []
+    }
+
+    /// Whether a picture of free space may be written where one is due.
+    ///
+    /// It is as long as all that is free or held back ask for, whatever the group changes. So it is in no estimate of what is owed
+    /// (``OwedSpace``), and is put off where the file has no room for it.
+    private var mayWritePicture: Bool {
+        if group.owedCount == 0 { return true }
+        var space = state.space
+        space.endChunk()
+        space.release(group.spare.extents)
+        var writer = ByteWriter()
+        SpaceRecord.encode(space.freeExtents, into: &writer)
+        SpaceRecord.encode(space.retired + group.retired, into: &writer)
+        for item in state.recentChanges { item.changes.encode(into: &writer) }
+        var pageCount = writer.bytes.count / pageByteCount + 2
+        // What those before say may come to it.
+        for segment in state.pictures + state.segments.prefix(1) { pageCount += Int(segment.reference.pageCount) }
+        return file.isLongEnough(for: Int(state.space.pageCount) + pageCount)
+            || state.space.hasRoom(UInt32(pageCount), below: state.space.pageCount)
     }
 
     private func note(_ record: SpaceRecord) {

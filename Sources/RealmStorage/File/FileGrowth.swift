@@ -11,6 +11,8 @@ struct FileGrowth {
     var committedByteCount = 0
     /// So long the file has to stay while pages are owed, for these.
     var securedByteCount = 0
+    /// So long it was when there was no space to make it longer ahead of need; 0 where there always was.
+    var refusedByteCount = 0
     /// Whether the file is to be cut off behind the published version when the open transaction ends, which reads commits that were
     /// lost.
     var owesCut = false

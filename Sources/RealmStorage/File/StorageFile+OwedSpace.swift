@@ -9,8 +9,12 @@ struct OwedSpace: Sendable {
     let needed: Int
     /// The same with room for small ones behind that.
     let withEnd: Int
-    /// So long the file is made at the beginning of a group, in pages, where the disk has room.
+    /// So long the file is made at the beginning of a group, in pages, where the disk has room, and it is much shorter.
     let wanted: Int
+
+    /// From this length on it is long enough at the beginning of a group: what it was made longer by lasts for several groups, and no group of
+    /// one commit flushes it for itself.
+    var sufficient: Int { (withEnd + wanted) / 2 }
 }
 
 extension WriteTransaction {
@@ -61,15 +65,24 @@ extension StorageFile {
     func hasPages(_ space: OwedSpace) -> Bool {
         if space.withEnd > reservation.pageCapacity { return false }
         let isBeginning = !owesPages.load(ordering: .relaxed)
-        if isBeginning, !isLongEnough(for: space.wanted), !isWrittenAhead {
+        if isBeginning, !isLongEnough(for: space.sufficient), !isGrowthRefused, !isWrittenAhead {
             do throws(StorageError) {
                 try growAhead(to: min(space.wanted, reservation.pageCapacity) * pageByteCount)
             } catch {
                 // It is told by a commit that needs it; the length that the file has may be enough.
                 if hasStopped { return false }
+                let byteCount = byteCount
+                if error.code == .full { growth.withLock { $0.refusedByteCount = byteCount } }
             }
         }
         return isSecured(space.withEnd)
+    }
+
+    /// Whether the disk had no space to make the file longer ahead of need, and the file has the same length still: to find that out again costs
+    /// as many zeros as there is space for. A commit that needs it makes it longer where it can.
+    private var isGrowthRefused: Bool {
+        let byteCount = byteCount
+        return growth.withLock { $0.refusedByteCount == byteCount }
     }
 
     /// Whether a transaction has written ahead of its commit, and is not published.

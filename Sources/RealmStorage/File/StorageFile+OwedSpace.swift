@@ -78,8 +78,9 @@ extension StorageFile {
         return isSecured(space.withEnd)
     }
 
-    /// Whether the disk had no space to make the file longer ahead of need, and the file has the same length still: to find that out again costs
-    /// as many zeros as there is space for. A commit that needs it makes it longer where it can.
+    /// Whether the disk had no space to make the file longer ahead of need, and the file has the same length still.
+    ///
+    /// To find that out again costs as many zeros as there is space for. A commit that needs it makes it longer where it can.
     private var isGrowthRefused: Bool {
         let byteCount = byteCount
         return growth.withLock { $0.refusedByteCount == byteCount }

@@ -11,15 +11,34 @@ extension StorageFile {
     func spill(_ runs: [PreparedCommit.Run], of group: WriterGroup) throws(StorageError) {
         guard let last = runs.last else { return }
         try checkProcess()
+        if group.byteCountBeforeSpill == nil { group.byteCountBeforeSpill = byteCount }
+        try writeAhead(of: group) { (growth, byteCount) throws(StorageError) in
+            try data.write(runs, of: reservation, leavingHolesIn: &growth, behind: &byteCount)
+        }
+        raisePageLimit(to: last.page + last.pageCount)
+        for run in runs {
+            reservation.verified[Int(run.page)].store(UInt32(truncatingIfNeeded: run.checksum), ordering: .relaxed)
+            reservation.dropBuffers(page: Int(run.page), pageCount: 1)
+        }
+    }
+
+    /// Writes to the file before the commit of a group.
+    ///
+    /// - Parameters:
+    ///   - group: The group.
+    ///   - write: What writes, with the holes of the file and its length, which it changes.
+    /// - Throws: The failure; the file has its old length then.
+    func writeAhead(
+        of group: WriterGroup,
+        _ write: (inout FileGrowth, inout Int) throws(StorageError) -> Void
+    ) throws(StorageError) {
         let result = growth.withLock { (growth) -> Result<Void, StorageError> in
-            let old = byteCount
-            let before = growth
-            if group.byteCountBeforeSpill == nil { group.byteCountBeforeSpill = old }
+            let (old, before) = (byteCount, growth)
             do throws(StorageError) {
                 growth.spilledVersion = group.firstVersion
-                var byteCount = max(old, try data.currentByteCount())
-                try data.write(runs, of: reservation, leavingHolesIn: &growth, behind: &byteCount)
-                note(byteCount: byteCount)
+                var reached = max(old, try data.currentByteCount())
+                try write(&growth, &reached)
+                note(byteCount: reached)
                 return .success(())
             } catch {
                 growth = before
@@ -28,11 +47,6 @@ extension StorageFile {
             }
         }
         try result.get()
-        raisePageLimit(to: last.page + last.pageCount)
-        for run in runs {
-            reservation.verified[Int(run.page)].store(UInt32(truncatingIfNeeded: run.checksum), ordering: .relaxed)
-            reservation.dropBuffers(page: Int(run.page), pageCount: 1)
-        }
     }
 
     /// Gives back what a group that wrote to the file before its commit has added to it, from the first hole on.

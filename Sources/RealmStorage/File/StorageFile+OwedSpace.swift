@@ -139,28 +139,14 @@ extension StorageFile {
     func secure(_ count: Int, for group: WriterGroup) throws(StorageError) {
         // What lies behind the last page that there can be is refused where it is taken.
         let count = min(count, reservation.pageCapacity)
-        if group.hasSpilled { return try fillAhead(to: count * pageByteCount, for: group) }
+        if group.hasSpilled {
+            // No hole is left before its end: it is flushed with the pages of what was written ahead.
+            return try writeAhead(of: group) { (growth, byteCount) throws(StorageError) in
+                try data.fillHoles(of: &growth, behind: &byteCount, to: count * pageByteCount)
+            }
+        }
         if isLongEnough(for: count) { return }
         let (byteCount, needed) = (byteCount, count * pageByteCount)
         try growAhead(to: max(needed, byteCount + StorageFile.growthStep(byteCount: byteCount)), atLeast: needed)
-    }
-
-    /// Makes the file so long, and leaves no hole before that: it is flushed with the pages of what was written ahead.
-    private func fillAhead(to end: Int, for group: WriterGroup) throws(StorageError) {
-        let result = growth.withLock { (growth) -> Result<Void, StorageError> in
-            let (old, before) = (byteCount, growth)
-            do throws(StorageError) {
-                growth.spilledVersion = group.firstVersion
-                var reached = max(old, try data.currentByteCount())
-                try data.fillHoles(of: &growth, behind: &reached, to: end)
-                note(byteCount: reached)
-                return .success(())
-            } catch {
-                growth = before
-                try? data.setByteCount(old)
-                return .failure(error)
-            }
-        }
-        try result.get()
     }
 }

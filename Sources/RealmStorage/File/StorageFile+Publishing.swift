@@ -235,12 +235,11 @@ extension StorageFile {
                 }
                 if needed > byteCount, !plan.isBulk {
                     let end = max(needed, byteCount + StorageFile.growthStep(byteCount: byteCount))
-                    // What the log has already is not to fail for want of more than it needs.
                     byteCount = try grow(
                         from: byteCount,
                         to: end,
                         flushing: plan.flushesLength,
-                        atLeast: plan.hasAcknowledged || isReplaying ? needed : 0,
+                        atLeast: needed,
                         &reached
                     )
                 }
@@ -273,6 +272,10 @@ extension StorageFile {
         _ step: inout PublishingPlan.Step
     ) throws(StorageError) -> Int {
         var grown = (end + 65535) & ~65535
+        // Else zeros would fill the disk first.
+        if needed > byteCount, needed < grown, let free = DataFile.freeByteCount(besides: path), free < grown - byteCount {
+            grown = needed
+        }
         do throws(StorageError) {
             try data.grow(from: byteCount, to: grown)
         } catch {

@@ -16,7 +16,7 @@ extension WriteTransaction {
         // With room for more than the record of a small commit; the header before this one has the bytes until now.
         var writer = ByteWriter(behind: state.recordBytes, capacity: 256)
         own.encode(into: &writer)
-        var writesPicture = state.writesPicture && mayWritePicture
+        var writesPicture = state.writesPicture && mayWritePicture(changeSet)
         if !writesPicture, writer.bytes.count <= FileHeader.maximumRecordByteCount {
             state.recordBytes = writer.bytes
             note(own)
@@ -24,7 +24,7 @@ extension WriteTransaction {
             return
         }
         if !writesPicture, state.segments.count >= 8, state.differenceCount >= state.space.extentCount / 2 {
-            writesPicture = mayWritePicture
+            writesPicture = mayWritePicture(changeSet)
         }
         if writesPicture {
             try writePicture(changeSet)
@@ -39,7 +39,7 @@ extension WriteTransaction {
     ///
     /// It is as long as all that is free or held back ask for, whatever the group changes. So it is in no estimate of what is owed
     /// (``OwedSpace``), and is put off where the file has no room for it.
-    private var mayWritePicture: Bool {
+    private func mayWritePicture(_ changeSet: ChangeSet) -> Bool {
         if group.owedCount == 0 { return true }
         var space = state.space
         space.endChunk()
@@ -48,12 +48,22 @@ extension WriteTransaction {
         SpaceRecord.encode(space.freeExtents, into: &writer)
         SpaceRecord.encode(space.retired + group.retired, into: &writer)
         for item in state.recentChanges { item.changes.encode(into: &writer) }
-        var pageCount = writer.bytes.count / pageByteCount + 2
+        changeSet.encode(into: &writer)
+        // It gives up those before it.
+        let byteCount = writer.bytes.count + (state.segments.count + state.pictures.count) * Self.retiredByteCount
+        // With a page for what `store` takes first.
+        var pageCount = (byteCount + Self.storeByteCount + PageHeader.byteCount) / pageByteCount + 2
         // What those before say may come to it.
         for segment in state.pictures + state.segments.prefix(1) { pageCount += Int(segment.reference.pageCount) }
         return file.isLongEnough(for: Int(state.space.pageCount) + pageCount)
             || state.space.hasRoom(UInt32(pageCount), below: state.space.pageCount)
     }
+
+    /// The most that an entry of retired pages takes in a segment.
+    private static var retiredByteCount: Int { 20 }
+
+    /// Room for the few entries that taking the pages of a segment itself may add.
+    private static var storeByteCount: Int { 256 }
 
     private func note(_ record: SpaceRecord) {
         state.recentChanges.append(SpaceSegment.VersionChanges(version: version, changes: record.changes))
@@ -142,8 +152,7 @@ extension WriteTransaction {
                 return (seal(page.reference), value)
             }
             free(page.reference)
-            // Room for the few entries that taking the larger run itself may add.
-            pageCount = (bytes.count + 256 + PageHeader.byteCount + pageByteCount - 1) / pageByteCount
+            pageCount = (bytes.count + Self.storeByteCount + PageHeader.byteCount + pageByteCount - 1) / pageByteCount
         }
     }
 }

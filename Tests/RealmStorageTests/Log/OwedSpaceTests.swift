@@ -7,11 +7,11 @@ import Testing
 /// The space of commits that are acknowledged by their records.
 @Suite("Space for commits without pages", .serialized)
 struct OwedSpaceTests {
-    private typealias Owed = OwedPagesTests
+    typealias Owed = OwedPagesTests
     private let folder = TemporaryDirectory()
 
     /// A file with a log, which may be long enough for some hundred records.
-    private func open(
+    func open(
         hasLongLog: Bool = false,
         _ makeDevice: @escaping @Sendable (any StorageDevice) -> any StorageDevice
     ) throws -> StorageFile {
@@ -23,14 +23,14 @@ struct OwedSpaceTests {
         return file
     }
 
-    private func allocate(in transaction: WriteTransaction) throws -> PageReference {
+    func allocate(in transaction: WriteTransaction) throws -> PageReference {
         let page = try transaction.allocate(pageCount: 1, kind: .overflow)
         page.bytes.storeLittle(UInt32(8), at: PageHeader.payloadByteCountOffset)
         return page.reference
     }
 
     /// What a file has, also where pages of a test are in no tree.
-    private func values(of file: StorageFile) throws -> [UInt64] {
+    func values(of file: StorageFile) throws -> [UInt64] {
         let snapshot = try file.beginRead()
         return try PageArray.values(of: snapshot.catalog.root, in: snapshot.view)
     }
@@ -319,6 +319,20 @@ struct OwedSpaceTests {
         #expect(try values(of: file) == Owed.model(3, more: [9: 9]))
     }
 
+    @Test("A commit alone has the file made as long as it needs, where it cannot grow by a whole step")
+    func exactGrowthAlone() throws {
+        let control = TightDevice.Control()
+        let file = try open { TightDevice($0, control) }
+        defer { file.unlockForWriting() }
+        let last = try Owed.member(file, 9, 9)
+        try fill(last)
+        let end = (last.pageCount + 16) * pageByteCount
+        control.refused = end..<(1 << 40)
+        try file.publish([PageArray.commit(last)])
+        #expect(file.byteCount <= end)
+        #expect(try values(of: file) == Owed.model(0, more: [9: 9]))
+    }
+
     @Test("A commit that needs more has the file made as long as that, where it cannot grow by a whole step")
     func exactSecuring() throws {
         let control = TightDevice.Control()
@@ -410,47 +424,5 @@ struct OwedSpaceTests {
         try fill(next)
         #expect(next.mayOwePages)
         next.rollback()
-    }
-
-    @Test("A group that owes puts the picture of free space off where the file has no room for it")
-    func pictureWithoutRoom() throws {
-        let control = TightDevice.Control()
-        let file = try open(hasLongLog: true) { TightDevice($0, control) }
-        defer { file.unlockForWriting() }
-        let large = try file.beginWrite()
-        let pages = try (0..<6_000).map { _ in large.seal(try allocate(in: large)) }
-        try file.publish([PageArray.commit(large)])
-        // One entry for each of them.
-        let held = try file.beginRead()
-        let freeing = try file.beginWrite()
-        for page in pages { freeing.free(page) }
-        try file.publish([PageArray.commit(freeing)])
-        #expect(try Owed.acknowledge(3, in: file))
-        let last = try file.beginWrite(joining: true)
-        let change = LoggedFile.Change(values: [(9, 9)])
-        try change.apply(to: last)
-        last.record = .init(kind: .changes, content: change.content)
-        let state = last.state
-        try #require(state.space.extentCount >= 6_000)
-        // It is due, and the estimate was too low.
-        state.writesPicture = true
-        while last.pageCount + 3 < file.byteCount / pageByteCount { _ = last.seal(try allocate(in: last)) }
-        control.isTight = true
-        try file.publish([PageArray.commit(last)])
-        #expect(!file.hasStopped)
-        #expect(state.writesPicture)
-        #expect(try values(of: file) == Owed.model(3, more: [9: 9]))
-        control.isTight = false
-        // A commit with pages of its own writes it.
-        let next = try file.beginWrite()
-        try #require(next.state === state)
-        try file.publish([PageArray.commit(next)])
-        #expect(!state.writesPicture)
-        // What the file says of its space is whole.
-        file.forgetWriterState()
-        let again = try file.beginWrite()
-        #expect(again.state.space.extentCount >= 6_000)
-        again.rollback()
-        withExtendedLifetime(held) {}
     }
 }

@@ -59,7 +59,7 @@ extension Realm {
         if core.isClosed { return nil }
         let confined = _ConfinedReference(.object(className: reference.className, key: reference.key))
         if let object = Value._resolve(confined, in: self) { return object }
-        core.catchUp(with: core.coordinator.file.newestVersion)
+        core.catchUp(with: core.coordinator.file.newestVersionHere)
         return Value._resolve(confined, in: self)
     }
 }

@@ -58,7 +58,9 @@ public final class ThreadSafe<T: ThreadConfined>: Sendable {
                 let core = try target.coordinator.coreForCurrentContext(configuration: target.configuration)
                 try core.requireAccess()
                 let isElsewhere = note(core.number)
-                core.catchUp(with: isElsewhere ? target.coordinator.file.newestVersion : target.version)
+                let newest = isElsewhere ? target.coordinator.file.newestVersionHere : 0
+                // Beside an open block the value may come from a version that is newer than that.
+                core.catchUp(with: max(newest, target.version))
                 return T._resolve(target.reference, in: core.realm())
             } catch {
                 let logger = target.configuration.logger ?? Logger.shared

@@ -38,26 +38,28 @@ final class ObservationHub: Sendable {
 
     // MARK: Versions
 
-    /// The newest durable version's number.
-    var newestVersion: UInt64 { file.newestVersion }
+    /// The newest durable version's number, also where writing has stopped before that had pages.
+    var newestVersion: UInt64 { file.newestVersionHere }
 
     /// A view of the newest durable version.
     ///
-    /// - Parameter asksForPages: Whether pages are made first of what was acknowledged without, or the version is made in memory.
+    /// - Parameter asksForPages: Whether pages are made first of what was acknowledged without, or the version is made in memory. Where writing
+    ///   has stopped it is made in memory whatever this says.
     /// - Returns: The view.
     /// - Throws: `StorageError`.
     func newest(askingForPages asksForPages: Bool = true) throws(StorageError) -> FixedView {
         if asksForPages, let snapshot = try file.makeOwedPages() { return try view(of: snapshot) }
-        if let view = knownView(of: file.newestVersion) { return view }
-        return try view(of: file.beginRead(asking: asksForPages ? .acknowledged : .published))
+        if let view = knownView(of: newestVersion) { return view }
+        return try view(of: file.beginRead(asking: asksForPages ? .acknowledged : .atHand))
     }
 
     /// A view of a version.
     func view(of snapshot: Snapshot) throws(StorageError) -> FixedView {
-        if !snapshot.isInMemory, let view = knownView(of: snapshot.version) { return view }
+        // Whoever stands in memory moves to the file's own version soon, and nobody else is to be kept from that; unless there never is one.
+        let isPassing = snapshot.isInMemory && snapshot.version > file.versionWithoutPages
+        if !isPassing, let view = knownView(of: snapshot.version) { return view }
         let view = try FixedView(snapshot, schema: state.withLock { $0.schema })
-        // Whoever stands there moves to the file's own version soon, and nobody else is to be kept from that.
-        if snapshot.isInMemory { return view }
+        if isPassing { return view }
         return state.withLock { state in
             // Somebody may have been faster.
             if let other = state.views[snapshot.version]?.object { return other }

@@ -232,7 +232,7 @@ final class RealmCoordinator: Sendable {
             if isLasting { state.cores[key] = registration } else { state.passing[key] = registration }
         }
         // What was committed since the core took hold of its version was told to those that were known then.
-        if isLasting, core.model.snapshot.isBehind(file.newestVersion) { registration.postRefresh() }
+        if isLasting, file.isAhead(of: core.model.snapshot) { registration.postRefresh() }
     }
 
     /// Forgets a core that was closed.

@@ -100,6 +100,7 @@ extension RealmCore {
         if snapshot.version > model.snapshot.version {
             do throws(StorageError) { try advance(to: snapshot) } catch { return false }
         }
+        if let seen = unseen, seen.version <= snapshot.version { unseen = nil }
         isMissingReported = false
         return true
     }

@@ -279,7 +279,7 @@ extension RealmCore {
         guard autorefresh, !configuration.readOnly else { return }
         do {
             // What it has acknowledged since comes with its next access, and others have the pages of theirs made.
-            try advanceToNewest(asking: .published)
+            try advanceToNewest(asking: .atHand)
         } catch {
             report(error, "A realm could not move to the newest version.")
         }

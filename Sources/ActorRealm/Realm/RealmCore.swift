@@ -66,7 +66,7 @@ final class RealmCore {
     /// Whether the realm may have lost transactions, which are in ``CallbackWrites/lostTransactions``: every write asks.
     var mayHaveLostTransactions = false
     /// What was acknowledged while the realm could not leave an open transaction, until it has left that.
-    private(set) var unseen: Snapshot?
+    var unseen: Snapshot?
     /// The making of the pages of what the realm has acknowledged without; nil where it stands behind all that it has written.
     var owedPages: BaseFlush?
     /// Whether it was reported that neither these can be made nor that version in memory.
@@ -326,13 +326,15 @@ final class RealmCore {
         asking demand: StorageFile.PageDemand = .acknowledged
     ) throws(StorageError) -> Bool {
         guard !isFrozen, lifecycle == .open, !isHeldByTransaction, outdatedReason == nil,
-            model.snapshot.isBehind(coordinator.file.newestVersion)
-                || demand == .acknowledged && model.snapshot.version < coordinator.file.versionWithoutPages
+            coordinator.file.isAhead(of: model.snapshot)
         else { return false }
         try setForeignTransactionAside()
         let before = version
         do throws(StorageError) {
-            try advance(to: coordinator.file.beginRead(from: origin, asWriter: isWriter, asking: demand))
+            let newest = try coordinator.file.beginRead(from: origin, asWriter: isWriter, asking: demand)
+            // There may be no memory for what is newer.
+            if newest.version < before || newest.isSame(as: model.snapshot) { return false }
+            try advance(to: newest)
         } catch {
             // An outdated realm stays, and that is no failure of whoever moves it.
             if outdatedReason != nil { return false }

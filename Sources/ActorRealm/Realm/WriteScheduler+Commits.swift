@@ -84,7 +84,7 @@ extension WriteScheduler {
 
     /// Blocks the calling thread, whose turn it is, until every earlier commit is durable or has failed.
     func waitForFlushes() {
-        if state.withLock({ !$0.joined.isEmpty }) { perform(seal { $0.joinedSealed(at: self.now) }) }
+        if state.withLock({ !$0.joined.isEmpty }) { sealJoined() }
         let gate = ThreadGate<Void>()
         let isQuiet = state.withLock { state in
             if state.prepared.isEmpty, !state.queue.isFlushing { return true }
@@ -107,7 +107,14 @@ extension WriteScheduler {
             state.holder = isolation
             return !joining && !state.joined.isEmpty
         }
-        if mustSeal { perform(seal { $0.joinedSealed(at: self.now) }) }
+        if mustSeal { sealJoined() }
+    }
+
+    /// Seals what joined, for whoever has the turn.
+    private func sealJoined() {
+        perform(seal { $0.joinedSealed(at: self.now) })
+        // Where that has failed no flush comes that would say so. Who has the turn waits for nobody who listens.
+        if file.versionWithoutPages != 0 { ioThread.perform { self.announceWithoutPages() } }
     }
 
     /// Seals what joined, with nobody writing, and then tells the queue.
@@ -212,7 +219,11 @@ extension WriteScheduler {
         }
         for joined in lost { tell(joined, file.lossOfGroup(joined.group)) }
         for flush in flushes { flush.end(result) }
-        if case .success = result, let last = batch.last { didPublish(last.commit.version) }
+        if case .success = result, let last = batch.last {
+            didPublish(last.commit.version)
+        } else {
+            announceWithoutPages()
+        }
     }
 }
 

@@ -181,6 +181,13 @@ extension WriteScheduler {
             }
         }
         for joined in lost { tell(joined, file.lossOfGroup(joined.group)) }
+        announceWithoutPages()
+    }
+
+    /// Says what the newest version of this process is, where writing has stopped before that had pages; once.
+    func announceWithoutPages() {
+        let version = file.versionWithoutPages
+        if version != 0 { didPublish(version) }
     }
 }
 

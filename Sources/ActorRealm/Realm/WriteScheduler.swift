@@ -112,7 +112,7 @@ final class WriteScheduler: Sendable {
     let ioThread: DedicatedThread
     let lockThread: DedicatedThread
     let clock: Clock
-    /// Called with the newest version after each flush.
+    /// Called with the newest version after each flush, also where writing has stopped before that had pages.
     let didPublish: @Sendable (UInt64) -> Void
     /// Called when writers have waited long.
     let report: @Sendable (LongWait) -> Void

@@ -18,6 +18,20 @@ extension StorageFile {
         isOwingPages && hasStopped ? acknowledgedVersion.load(ordering: .relaxed) : 0
     }
 
+    /// The newest version for this process: the published one, or, where writing has stopped, what was acknowledged behind that.
+    ///
+    /// Two atomic loads where nothing is owed.
+    package var newestVersionHere: UInt64 {
+        // In this order: what is owed no more was published before.
+        let unpublished = versionWithoutPages
+        return max(unpublished, newestVersion)
+    }
+
+    /// Whether whoever stands on a version of this file is to move: there is a newer one for this process, or the same one with pages in the file.
+    package func isAhead(of snapshot: Snapshot) -> Bool {
+        snapshot.isBehind(newestVersion) || snapshot.version < versionWithoutPages
+    }
+
     /// What a reader of the newest version asks for where pages are owed.
     package enum PageDemand: Sendable {
         /// All that was acknowledged: pages are made first, or, beside an open transaction and where they cannot be made, the version is made
@@ -25,6 +39,8 @@ extension StorageFile {
         case acknowledged
         /// A version of the file: pages are made first, and beside an open transaction the version before is the newest.
         case inFile
+        /// What is there without asking anybody: the version that is published, or, where writing has stopped, what was acknowledged, in memory.
+        case atHand
         /// Nothing: the version that is published.
         case published
     }
@@ -43,6 +59,7 @@ extension StorageFile {
     func makeOwedPages(for demand: PageDemand) throws(StorageError) -> ReplayedVersion? {
         if demand == .published { return nil }
         guard owesPages.load(ordering: .sequentiallyConsistent) else { return nil }
+        if demand == .atHand { return hasStopped ? replayOwedRecords() : nil }
         var replayed: ReplayedVersion?
         pageMaker.make {
             if demand == .acknowledged { replayed = replayOwedRecords() }

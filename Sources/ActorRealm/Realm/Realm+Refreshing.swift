@@ -214,12 +214,10 @@ extension RealmCore {
 
     /// Waits until every block that observes this realm knows a version.
     func observersAreTold(of version: UInt64, isMoved: Bool, isolation: isolated (any Actor)?) async {
-        // Beside an open block the realm may read what nobody is told of before its end.
-        let told = min(version, coordinator.observations.newestVersion)
-        let waiting = signals.deliverers(before: told)
+        let waiting = signals.deliverers(before: version)
         if waiting.isEmpty { return }
         if isMoved { refreshesUnderWay[version, default: 0] += 1 }
-        for signal in waiting { await signal.waitUntilTold(of: told) }
+        for signal in waiting { await signal.waitUntilTold(of: version) }
         guard isMoved, let count = refreshesUnderWay[version] else { return }
         refreshesUnderWay[version] = count > 1 ? count - 1 : nil
     }

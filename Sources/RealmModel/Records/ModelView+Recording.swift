@@ -51,6 +51,9 @@ extension ModelView {
         heading.write(to: &writer)
         writer.write(schema.stamp)
         let changes = transaction.changes
+        // Each of them takes four bytes at least, and is looked up.
+        let modifiedCount = changes.tables.values.reduce(0) { $0 + $1.modified.count }
+        if modifiedCount > limit / 4 { return nil }
         // One that is as it was may give out another key next: those of rows that were rolled back are not given out again.
         let tables = transaction.touched.sorted { $0.id < $1.id }
         writer.write(tables.count)

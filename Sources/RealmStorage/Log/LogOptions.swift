@@ -6,7 +6,7 @@ package struct LogOptions: Sendable {
     /// The length of the ring, a multiple of a block.
     package var ringByteCount = 4 << 20
     /// The longest content of a record: what changes more is kept as pages, and goes to the disk once.
-    package var contentByteLimit = 1 << 20
+    package var contentByteLimit = 64 << 10
     /// So many commits are kept as pages before a log is made: it costs zeros and four flushes, and the close one more.
     package var pageCommitCount = 32
     /// Whether a commit that its record has made durable may stay without pages until somebody needs them, where one realm of one process

@@ -46,14 +46,13 @@ extension ModelView {
         _ heading: RecordHeading,
         upTo limit: Int
     ) throws -> [UInt8]? {
+        // Rows that were written take four bytes and more, and each is looked up.
+        if transaction.storage.changes.rowCount > limit / 4 { return nil }
         var writer = RecordWriter()
         writer.limit = limit
         heading.write(to: &writer)
         writer.write(schema.stamp)
         let changes = transaction.changes
-        // Each of them takes four bytes at least, and is looked up.
-        let modifiedCount = changes.tables.values.reduce(0) { $0 + $1.modified.count }
-        if modifiedCount > limit / 4 { return nil }
         // One that is as it was may give out another key next: those of rows that were rolled back are not given out again.
         let tables = transaction.touched.sorted { $0.id < $1.id }
         writer.write(tables.count)

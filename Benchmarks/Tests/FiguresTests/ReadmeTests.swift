@@ -15,6 +15,7 @@ struct ReadmeTests {
         "A page shows what the file of its run says, five rounds of each row",
         arguments: [
             ("README.md", nil, "compare.json", 50), ("Docs/Performance.md", "the slowest commits", "tail.json", 1),
+            ("Docs/Performance.md", "small commits with the log", "compare-log.json", 6),
         ]
     )
     func table(page: String, block: String?, results: String, leastRows: Int) throws {

@@ -8,13 +8,13 @@ import Testing
 @Suite("Lost commits")
 struct LostCommitTests {
     let directory = TemporaryDirectory()
-    let log = RecordingDevice.Log()
+    let isFull = FullDevice.Switch()
 
     private func makeFile() throws -> StorageFile {
-        let log = log
+        let isFull = isFull
         var options = StorageOptions()
         options.durability = .none
-        options.makeDevice = { RecordingDevice($0, log: log) }
+        options.makeDevice = { FullDevice($0, isFull) }
         let file = try StorageFile.open(path: directory.path("lost.realm"), options: options)
         #expect(try file.tryLockForWriting())
         let transaction = try file.beginWrite()
@@ -46,9 +46,9 @@ struct LostCommitTests {
             .map { round in
                 try prepare(Dictionary(uniqueKeysWithValues: (0..<10).map { ($0, UInt64(1_000 + round)) }), file)
             }
-        log.fail(at: 0, code: .full)
+        isFull.isOn = true
         #expect(throws: StorageError.self) { try file.publish([lost[0]]) }
-        log.fail(at: nil)
+        isFull.isOn = false
         for commit in lost { #expect(throws: StorageError.self) { try file.publish([commit]) } }
         for commit in lost {
             for run in commit.runs { #expect(!file.reservation.isBuffered(Int(run.page)), "page \(run.page)") }
@@ -84,9 +84,9 @@ struct LostCommitTests {
         let first = try prepare([3: 3], file)
         let second = try file.beginWrite()
         try PageArray.set(4, to: 4, in: second)
-        log.fail(at: 0, code: .full)
+        isFull.isOn = true
         #expect(throws: StorageError.self) { try file.publish([first]) }
-        log.fail(at: nil)
+        isFull.isOn = false
         #expect(throws: StorageError.self) { try PageArray.commit(second) }
         second.rollback()
         try file.publish([try prepare([5: 5], file)])
@@ -102,9 +102,9 @@ struct LostCommitTests {
         let file = try makeFile()
         let lost = [try prepare([3: 3], file), try prepare([7: 7], file)]
         let open = try file.beginWrite()
-        log.fail(at: 0, code: .full)
+        isFull.isOn = true
         #expect(throws: StorageError.self) { try file.publish([lost[0]]) }
-        log.fail(at: nil)
+        isFull.isOn = false
         let found = try PageArray.values(of: open.catalog.root, in: open.view)
         #expect(found[3] == 3 && found[7] == 7)
         open.rollback()

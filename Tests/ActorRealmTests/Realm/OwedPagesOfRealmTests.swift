@@ -56,6 +56,8 @@ struct OwedPagesOfRealmTests {
         actor Place {
             var realm: Realm!
             var order: [String] = []
+            /// The record is not flushed before the write has left the actor.
+            let hasBegun = DispatchSemaphore(value: 0)
 
             func add(_ name: String) throws { try realm.write { _ = realm.create(Tally.self, value: ["name": name]) } }
 
@@ -63,6 +65,7 @@ struct OwedPagesOfRealmTests {
 
             /// Stands at what it has written, and leaves something without pages behind that.
             func meanwhile() throws -> Bool {
+                hasBegun.signal()
                 order.append("meanwhile")
                 try add("c")
                 if names() != ["a", "b", "c", "later"] { return false }
@@ -70,11 +73,14 @@ struct OwedPagesOfRealmTests {
                 return realm.core.coordinator.writes.owesPages
             }
 
-            func go(_ configuration: Realm.Configuration) async throws -> (order: [String], owes: Bool, names: [String])
-            {
+            func go(
+                _ configuration: Realm.Configuration,
+                _ hook: Hook
+            ) async throws -> (order: [String], owes: Bool, names: [String]) {
                 realm = try await Realm(configuration: configuration, actor: self)
                 defer { realm.close() }
                 for name in ["a", "b"] { try add(name) }
+                hook.set { [hasBegun] in _ = hasBegun.wait(timeout: .now() + 60) }
                 let task = try await realm.asyncWrite {
                     _ = realm.create(Tally.self, value: ["name": "later"])
                     // It stands in line before what follows the write.
@@ -85,7 +91,11 @@ struct OwedPagesOfRealmTests {
                 return (order, try await task.value, found)
             }
         }
-        let result = try await Place().go(configuration())
+        let hook = Hook()
+        let configuration = configuration { log in
+            log.makeDirectory = { HookedDirectory(base: LogFile(besides: $0), hook: { hook.call() }) }
+        }
+        let result = try await Place().go(configuration, hook)
         #expect(result.order == ["meanwhile", "later"])
         #expect(result.owes)
         #expect(result.names == ["a", "b", "c", "d", "later"])

@@ -67,6 +67,70 @@ extension OwingAsyncWritesTests {
         }
     }
 
+    /// Lets a flush go on that somebody waits for who is not to.
+    private func release(_ mayGo: DispatchSemaphore) -> Task<Void, any Error> {
+        Task {
+            try await Task.sleep(for: .seconds(30))
+            mayGo.signal()
+        }
+    }
+
+    @Test("What a realm reads of its own beside a flush of records waits for no flush, and is in the file behind that")
+    func readsInFlush() async throws {
+        let hook = Hook()
+        try await withOwing(hooked(hook)) { place, _ in
+            let isFlushed = Mutex(false)
+            let (task, mayGo) = try await beginInFlush("d", place, hook) { isFlushed.withLock { $0 = true } }
+            let limit = release(mayGo)
+            defer { limit.cancel() }
+            #expect(await place.names() == ["a", "b", "c"])
+            let wasFlushed = isFlushed.withLock { $0 }
+            #expect(!wasFlushed)
+            let isInMemory = await place.perform { $0.core.model.snapshot.isInMemory }
+            #expect(isInMemory)
+            mayGo.signal()
+            try await task.value
+            #expect(await place.names() == ["a", "b", "c", "d"])
+            let isInFile = await place.perform { !$0.core.model.snapshot.isInMemory }
+            #expect(isInFile)
+        }
+    }
+
+    @Test("Nor does it wait for the flush of a later commit that its pages are published with")
+    func readsInPublishing() async throws {
+        let hook = Hook()
+        try await withOwing(hooked(hook)) { place, coordinator in
+            let (first, mayGo) = try await beginInFlush("d", place, hook)
+            let limit = release(mayGo)
+            defer { limit.cancel() }
+            let second = await place.begin(["e"])[0]
+            try await waitForWriters(2, coordinator)
+            // Has the pages made behind the flush, and with them those of "e".
+            #expect(await place.names() == ["a", "b", "c"])
+            let isFlushed = Mutex(false)
+            let mayPublish = DispatchSemaphore(value: 0)
+            let (isThere, arrives) = AsyncStream<Void>.makeStream()
+            hook.set {
+                arrives.finish()
+                mayPublish.wait()
+                isFlushed.withLock { $0 = true }
+            }
+            mayGo.signal()
+            for await _ in isThere {}
+            let publishLimit = release(mayPublish)
+            defer { publishLimit.cancel() }
+            try await first.value
+            #expect(await place.names() == ["a", "b", "c", "d"])
+            let wasFlushed = isFlushed.withLock { $0 }
+            #expect(!wasFlushed)
+            mayPublish.signal()
+            try await second.value
+            #expect(await place.names() == ["a", "b", "c", "d", "e"])
+            let isInFile = await place.perform { !$0.core.model.snapshot.isInMemory }
+            #expect(isInFile)
+        }
+    }
+
     @Test("No block stands on commits without pages while somebody else follows the file")
     func joinsAlone() async throws {
         try await withOwing { place, coordinator in

@@ -62,14 +62,26 @@ extension RealmCore {
 
     /// Has the pages made of what the realm has acknowledged without, and moves there; where they cannot be made, to the same version in memory.
     ///
-    /// - Parameter isWriter: Whether a commit waits for it that nothing but its pages makes durable.
+    /// - Parameters:
+    ///   - isWriter: Whether a commit waits for it that nothing but its pages makes durable.
+    ///   - isWaiting: Whether it waits for flushes that others need, and for blocks. A reader does not: it stands on the version in memory
+    ///     then, until it moves to a version of the file, by itself when there is one or behind what it acknowledges next.
     /// - Throws: Why they cannot be made, to a writer, and where the version cannot be made in memory either, each time: writing has stopped
     ///   then, and the log has what was acknowledged.
-    func catchUp(asWriter isWriter: Bool = false) throws(Realm.Error) {
+    func catchUp(asWriter isWriter: Bool = false, waiting isWaiting: Bool = true) throws(Realm.Error) {
         // In a forked child nobody makes them.
         guard let pages = owedPages, !model.isInTransaction, coordinator.file.isOfThisProcess else { return }
         owedPages = nil
-        coordinator.writes.makePages()
+        // Where they are made, nothing that is on its way to the disk is waited for.
+        if pages.result == nil {
+            var isInMemory = false
+            coordinator.writes.makePages {
+                isInMemory = !isWaiting && coordinator.writes.arePagesDelayed && standsInMemory()
+                return isInMemory
+            }
+            // Later accesses stay there, too: the version of the file may be a newer one, and no code without a suspension sees two.
+            if isInMemory { return }
+        }
         let result = pages.waitOnPool()
         guard case .failure = result, coordinator.file.isOwingPages, let stopped = coordinator.file.reasonOfStop else {
             return try moved(behind: result, asWriter: true)
@@ -81,11 +93,11 @@ extension RealmCore {
     }
 
     /// The same where nothing can be thrown: the realm stays at the version before where there is no other.
-    func catchUpOrReport() {
+    func catchUpOrReport(waiting isWaiting: Bool = true) {
         // Those who can be told try again.
         if isMissingReported { return }
         do {
-            try catchUp()
+            try catchUp(waiting: isWaiting)
         } catch {
             isMissingReported = owedPages != nil
             reportMissing(error)

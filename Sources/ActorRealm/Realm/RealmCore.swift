@@ -185,7 +185,7 @@ final class RealmCore {
         case .closed: return noteUseAfterClosing()
         case .invalidated: misuse(Self.invalidatedMessage)
         }
-        if owedPages != nil { catchUpOrReport() }
+        if owedPages != nil { catchUpOrReport(waiting: false) }
         do {
             try admitCaller()
         } catch {
@@ -211,7 +211,7 @@ final class RealmCore {
         switch lifecycle {
         case .open:
             if isFrozen { return }
-            if owedPages != nil { try catchUp() }
+            if owedPages != nil { try catchUp(waiting: false) }
             do throws(StorageError) { try admitCaller() } catch {
                 throw Realm.Error(storage: error, path: coordinator.path)
             }

@@ -19,6 +19,13 @@ extension WriteQueue {
     /// Whether all that joined is durable by its records, and owes nothing but its pages.
     var areRecordsDurable: Bool { owesPages && joinedCount == 1 && recordedCount == 0 && !isFlushingRecords }
 
+    /// Whether pages that are owed are made behind something else: a flush, a block that is open, or, where they are about to be sealed, what is
+    /// sealed with them and not durable yet.
+    var arePagesDelayed: Bool {
+        guard owesPages else { return false }
+        return isSealing ? joinedCount > 1 || recordedCount > 0 : isFlushing || runningTicket != nil
+    }
+
     /// Whether nothing has to be done about those that joined.
     var rests: Bool { owesPages && joinedCount == 1 && !isAskedForPages }
 

@@ -17,6 +17,11 @@ extension WriteScheduler {
     /// Whether a writer may build on commits that owe their pages, and nothing else.
     var owesPages: Bool { state.withLock { $0.queue.owesPages } }
 
+    /// Whether pages that somebody has asked for come behind a flush, or behind the end of a block.
+    var arePagesDelayed: Bool {
+        state.withLock { $0.queue.owesPages ? $0.queue.arePagesDelayed : file.flushesForOwedPages }
+    }
+
     /// Ends a turn with a commit that is durable, and whose pages are made when somebody asks for them.
     ///
     /// - Returns: That making.
@@ -40,14 +45,16 @@ extension WriteScheduler {
     /// there: the lock stays until they are.
     ///
     /// - Parameter doesWithout: Asked where a block is open that stands on them, or may begin before they are made, since records are being
-    ///   flushed: whether the caller need not wait for its end. The block may wait for the caller.
+    ///   flushed: whether the caller need not wait for its end. The block may wait for the caller. And where they are published together with
+    ///   commits that are flushed for that: whether the caller need not wait for the flush.
     func makePages(unless doesWithout: () -> Bool = { false }) {
         guard file.isOfThisProcess else { return }
         let (actions, pages, wait) = state.withLock { state -> (Queue.Actions, BaseFlush?, BlockToEnd?) in
             look(&state)
             guard state.queue.owesPages else {
                 // Those that are on their way may be it.
-                return (Queue.Actions(), state.flushUnderWay(), nil)
+                let wait = file.flushesForOwedPages ? BlockToEnd(isolation: nil) : nil
+                return (Queue.Actions(), state.flushUnderWay(), wait)
             }
             let pages = state.flushOfJoined()
             let actions = released(state.queue.askForPages(at: now))
@@ -64,7 +71,7 @@ extension WriteScheduler {
         _ = pages?.waitOnPool()
     }
 
-    /// What has to end before pages are made: a block that is open, in its isolation, or one that may begin before.
+    /// What has to end before pages are made: a block that is open, in its isolation, one that may begin before, or a flush.
     private struct BlockToEnd {
         let isolation: RealmIsolation?
     }

@@ -12,6 +12,13 @@ extension StorageFile {
     /// Whether commits were acknowledged whose pages are not made yet.
     package var isOwingPages: Bool { owesPages.load(ordering: .sequentiallyConsistent) }
 
+    /// Whether pages that are owed are about to be published together with commits that have to be flushed for that.
+    package var flushesForOwedPages: Bool {
+        guard isOwingPages else { return false }
+        let last = writer.withLock { $0.prepared.last?.version ?? 0 }
+        return last > acknowledgedVersion.load(ordering: .relaxed)
+    }
+
     /// The last version that was acknowledged, where nobody makes its pages any more, since writing has stopped: whoever asks for the newest
     /// version reads it in memory; 0 elsewhere.
     package var versionWithoutPages: UInt64 {

@@ -126,27 +126,48 @@ extension WriteScheduler {
 
     func tryLock() -> Queue.Actions {
         do {
-            let isAcquired = try file.tryLockForWriting()
-            return state.withLock { state in
-                state.queue.isPoolExhausted = BlockedPool.swift.isExhausted
-                return released(isAcquired ? state.queue.lockAcquired(at: now) : state.queue.lockBusy())
+            guard try file.tryLockForWriting() else {
+                return state.withLock { state in
+                    state.queue.isPoolExhausted = BlockedPool.swift.isExhausted
+                    return released(state.queue.lockBusy())
+                }
             }
         } catch {
             return lockFailed(error)
         }
+        guard file.hasLogOfOthers else { return lockAcquired() }
+        // That is ended before anybody has the turn, and not on a thread that may be an actor's.
+        lockThread.perform { self.endLogOfOthers() }
+        return Queue.Actions()
     }
 
     func waitForLock() {
         do {
             try file.lockForWriting()
-            perform(
-                state.withLock { state in
-                    state.queue.isPoolExhausted = BlockedPool.swift.isExhausted
-                    return released(state.queue.lockAcquired(at: now))
-                }
-            )
         } catch {
             perform(lockFailed(error))
+            return
+        }
+        endLogOfOthers()
+    }
+
+    /// Ends the log of another process, where there is one, behind the taking of the lock; on the thread that waits for that at other times.
+    private func endLogOfOthers() {
+        do {
+            try file.endLogOfOthers()
+        } catch {
+            // Nobody of this process tries it before the queue is told.
+            file.unlockForWriting()
+            perform(lockFailed(error))
+            return
+        }
+        perform(lockAcquired())
+    }
+
+    private func lockAcquired() -> Queue.Actions {
+        state.withLock { state in
+            state.queue.isPoolExhausted = BlockedPool.swift.isExhausted
+            return released(state.queue.lockAcquired(at: now))
         }
     }
 

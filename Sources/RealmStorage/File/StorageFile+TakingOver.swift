@@ -53,6 +53,26 @@ extension StorageFile {
         return lock.newestVersion <= image.version
     }
 
+    /// Whether another process has begun a log, or was about to end this one's, so that who is to write has it ended first.
+    ///
+    /// Some atomic loads.
+    package var hasLogOfOthers: Bool {
+        guard isOfThisProcess, !data.isReadOnly, let lock else { return false }
+        switch lock.logState {
+        case .none: return false
+        case .open: return checkpointVersion.load(ordering: .sequentiallyConsistent) == 0
+        case .ending: return true
+        }
+    }
+
+    /// Ends that log, so that the next transaction finds none; flushes, and may wait for as long as a checkpoint takes.
+    ///
+    /// The caller has just taken the write lock: no transaction is open, and every prepared commit has been published.
+    package func endLogOfOthers() throws(StorageError) {
+        guard hasLogOfOthers, let lock else { return }
+        try followLog(lock)
+    }
+
     /// Applies what was acknowledged behind the published version to the file, as an opening does, and closes the header.
     ///
     /// The caller has the write lock and the checkpoint lock, the pages of the published version are on the disk, and others read them.

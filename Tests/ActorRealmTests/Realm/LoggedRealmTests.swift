@@ -338,6 +338,59 @@ struct LoggedRealmTests {
         #expect(try recovered() == [])
     }
 
+    @Test(
+        "A file of the program's own at the log's name keeps no realm from opening, and stays",
+        arguments: [false, true]
+    )
+    func ownFile(hadLog: Bool) throws {
+        var first = configuration(keepsLog: hadLog)
+        first.keepsLog = hadLog
+        try withNewRealm(first) { realm in
+            defer { realm.close() }
+            try add(0..<2, to: realm, "one")
+            #expect(hasLog() == hadLog)
+        }
+        try untilClosed()
+        let own = Data("2026-11-30 started\n".utf8)
+        let log = URL(fileURLWithPath: path("test") + ".log")
+        try own.write(to: log)
+        let lines = Mutex<[String]>([])
+        var second = configuration()
+        second.logger = Logger(level: .warn) { _, message in lines.withLock { $0.append(message) } }
+        try withNewRealm(second) { realm in
+            defer { realm.close() }
+            for id in 2..<40 { try add([id], to: realm, "two") }
+            #expect(describe(realm).count == 40)
+            // It is said on another thread.
+            let deadline = ContinuousClock.now + .seconds(60)
+            while lines.withLock({ lines in lines.allSatisfy { !$0.contains("without a log") } }) {
+                try #require(ContinuousClock.now < deadline, "nobody was told why there is no log")
+                Thread.sleep(forTimeInterval: 0.001)
+            }
+        }
+        try untilClosed()
+        #expect(try Data(contentsOf: log) == own)
+    }
+
+    @Test("A realm that is made anew where a killed one was deleted by hand opens, and is written")
+    func deletedByHand() throws {
+        try withNewRealm(configuration()) { realm in
+            defer { realm.close() }
+            try add(0..<3, to: realm, "one")
+            try kill()
+        }
+        #expect(hasLog("killed"))
+        // Of the files only those that there are without a log.
+        try FileManager.default.removeItem(atPath: path("killed"))
+        try withNewRealm(configuration("killed")) { realm in
+            defer { realm.close() }
+            #expect(describe(realm) == [])
+            try add(0..<2, to: realm, "two")
+            #expect(describe(realm).count == 2)
+        }
+        #expect(hasLog("killed"))
+    }
+
     @Test("Rule 44: a small log is emptied by checkpoints while commits go on, and a kill at any of them loses nothing")
     func checkpoints() throws {
         var small = configuration()

@@ -74,6 +74,25 @@ struct LogLeftoverTests {
         #expect(try reopened(path).prefix(4) == [0, 1, 2, 0])
     }
 
+    @Test("A file that had a log is replaced beside what is no file at the log's name")
+    func replacingBesideFolder() throws {
+        let path = folder.path("a.realm")
+        do {
+            let file = try open(path)
+            file.unlockForWriting()
+        }
+        #expect(!hasLog(path))
+        try FileManager.default.createDirectory(atPath: path + ".log", withIntermediateDirectories: false)
+        do {
+            let file = try StorageFile.open(path: path, options: LoggedFile.options())
+            try file.lockForWriting()
+            try replace(file)
+            file.unlockForWriting()
+        }
+        #expect(try reopened(path).prefix(4) == [0, 1, 2, 0])
+        #expect(hasLog(path))
+    }
+
     @Test("A closed log that could not be removed does not keep a new one from being made")
     func beginningBesideLeftover() throws {
         let path = folder.path("a.realm")

@@ -192,7 +192,7 @@ struct UnnamedLogTests {
         #expect(try bytes(killed + ".log") == log)
     }
 
-    @Test("What is no log of the file stays, and keeps nobody from opening it without the setting")
+    @Test("What is no log of the file stays, and keeps nobody from opening one that never had a log")
     func programsFile() throws {
         let path = folder.path("a.realm")
         try commit(1, at: path)
@@ -201,7 +201,7 @@ struct UnnamedLogTests {
         let contents = [Array("a log of the program".utf8), [], try bytes(other + ".log")]
         for (index, content) in contents.enumerated() {
             try Data(content).write(to: URL(fileURLWithPath: path + ".log"))
-            for way in [Way.withoutLog, .withoutLogUnflushed] {
+            for way in Way.allCases {
                 try commit(2 + index, at: path, way)
                 #expect(try bytes(path + ".log") == content)
             }
@@ -209,7 +209,7 @@ struct UnnamedLogTests {
         try FileManager.default.removeItem(atPath: path + ".log")
         // A folder, too.
         try FileManager.default.createDirectory(atPath: path + ".log", withIntermediateDirectories: false)
-        try commit(5, at: path)
+        for way in Way.allCases { try commit(5, at: path, way) }
         try FileManager.default.removeItem(atPath: path + ".log")
         #expect(try reopened(path).prefix(7) == [0, 1, 2, 3, 4, 5, 0])
     }

@@ -52,10 +52,30 @@ struct OpenSettings: Sendable {
             let thread = DedicatedThread(name: "realm-log")
             log.runBeside = { thread.performOrRun($1) }
             log.clock = LogOptions.Clock(now: configuration.clock.now, wake: configuration.clock.wake)
+            log.wasRefused = { [path, logger, clock] reason in
+                Self.warn(of: reason, path: path, logger, clock)
+            }
             configuration.adjustLog?(&log)
             options.log = log
         }
         self.options = options
+    }
+
+    /// Says in the log of the program why a realm keeps none, on a thread that no writer waits for.
+    private static func warn(
+        of reason: StorageError,
+        path: String,
+        _ logger: Logger?,
+        _ clock: WriteScheduler.Clock
+    ) {
+        let say: @Sendable () -> Void = {
+            (logger ?? .shared)
+                .warning(
+                    "Commits are made durable by their pages, without a log, which takes longer: \(reason.message).",
+                    metadata: ["realm.path": "\(path)", "realm.log": "\(reason.path ?? path)"]
+                )
+        }
+        if !clock.wake(0, say) { say() }
     }
 
     /// Which file a configuration means, whatever it says of how to open it.

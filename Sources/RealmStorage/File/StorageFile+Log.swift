@@ -64,6 +64,12 @@ extension StorageFile {
             _ = logSpace.take()
             return
         }
+        // Before zeros are written for nothing.
+        if let reason = obstacle(in: log.makeDirectory(path)) {
+            _ = logSpace.take()
+            postponeLog()
+            return tell(log, whyThereIsNone: reason)
+        }
         // Nothing keeps the file open meanwhile.
         log.runBeside(.space) { [logSpace, path] in logSpace.make(log, besides: path) }
     }
@@ -109,10 +115,15 @@ extension StorageFile {
             position: published.numbers.position,
             chain: .random(in: 1 ... .max)
         )
-        // Without space for it, deleting must stay possible.
-        let made = try? log.makeDirectory(path).create(header, in: space)
-        if made == nil { postponeLog() }
-        guard let device = made else { return false }
+        let device: any StorageDevice
+        do throws(StorageError) {
+            device = try log.makeDirectory(path).create(header, in: space)
+        } catch {
+            // Without space for it, deleting must stay possible.
+            postponeLog()
+            if error.code == .exists { tell(log, whyThereIsNone: error) }
+            return false
+        }
         // Before others see the log: this is whose it is.
         checkpointVersion.store(published.version, ordering: .sequentiallyConsistent)
         do throws(StorageError) {
@@ -186,7 +197,7 @@ extension StorageFile {
     /// The header that says so is on the disk.
     func removeLog(_ log: LogIdentifier) throws(StorageError) {
         let directory = StorageFile.logDirectory(options, path)
-        guard let device = try directory.open(forReadingOnly: true),
+        guard let device = try directory.openIfFile(),
             try LogReader.header(of: device.descriptor, path: directory.path)?.log == log
         else { return }
         try directory.remove()
@@ -324,41 +335,6 @@ extension StorageFile {
 
     static func logDirectory(_ options: StorageOptions, _ path: String) -> any LogDirectory {
         options.log?.makeDirectory(path) ?? LogFile(besides: path)
-    }
-
-    /// Looks for the log of a file that nobody has open; changes nothing.
-    static func findLog(
-        of header: FileHeader,
-        _ options: StorageOptions,
-        _ path: String
-    ) throws(StorageError) -> LogAtOpening {
-        let directory = logDirectory(options, path)
-        let isExpected = options.log != nil || header.mark != .none
-        let found =
-            try isExpected ? findLog(in: directory) : findUnexpectedLog(of: header.identifier, in: directory)
-        return try LogAtOpening.decide(
-            header.mark,
-            version: header.version,
-            file: header.identifier,
-            found: found,
-            path: directory.path
-        )
-    }
-
-    private static func findLog(in directory: any LogDirectory) throws(StorageError) -> LogReader.Found? {
-        guard let device = try directory.open(forReadingOnly: true) else { return nil }
-        return try LogReader.read(device.descriptor, path: directory.path)
-    }
-
-    /// The log of a file of which neither the header nor the setting says that it has one; whatever else stands there is the program's.
-    private static func findUnexpectedLog(
-        of file: FileIdentifier,
-        in directory: any LogDirectory
-    ) -> LogReader.Found? {
-        guard let found = try? findLog(in: directory), case .log(let reader) = found, reader.header.file == file else {
-            return nil
-        }
-        return found
     }
 
     /// Has a header that needs no settling be on the disk before a log is removed that it calls closed: as it is, and before anything is

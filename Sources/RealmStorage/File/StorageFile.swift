@@ -53,6 +53,9 @@ package final class StorageFile: Sendable {
     /// Multiplies the commits before the next attempt to make a log: it doubles with each failure.
     // Used by the thread that publishes.
     nonisolated(unsafe) var logRetryFactor = 1
+    /// Whether it was said why there is no log.
+    // Used by the thread that publishes.
+    nonisolated(unsafe) var hasToldOfNoLog = false
     /// Space for a log that is to come.
     let logSpace = LogSpace()
     /// Whether another process may have begun, ended or written to a log since this one looked: it has had the write lock.

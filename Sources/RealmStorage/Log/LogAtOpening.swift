@@ -3,7 +3,7 @@
 /// Nothing but a closed header without a log counts as a file that was closed. A log that is missing, or another file's, is never a
 /// reason to open an older state.
 enum LogAtOpening {
-    /// The file was closed cleanly, and there is nothing beside it.
+    /// The file was closed cleanly, and there is nothing beside it but, at most, a file of the program's own.
     case clean
     /// The log holds what was committed behind the header's version, as far as it goes.
     case replay(LogReader)
@@ -39,7 +39,8 @@ enum LogAtOpening {
                 "The log of the realm has \(what), which this version of the library cannot read",
                 path: path
             )
-        case .damaged:
+        case .noLog where !mark.isOpen: return .clean
+        case .noLog, .damaged:
             let remedy =
                 mark.isOpen
                 ? "bring the log \(name(mark.log)) back, or salvage the realm to a new file, which loses what it held"

@@ -11,7 +11,7 @@ extension StorageFile {
         guard let device = try? log.open(forReadingOnly: true) else { return false }
         switch try? LogReader.read(device.descriptor, path: log.path) {
         // A damaged one cannot be told from a file of the program's own.
-        case nil, .damaged: return false
+        case nil, .noLog, .damaged: return false
         case .log, .unsupported: return try remove(log.path, "Cannot delete the log")
         }
     }

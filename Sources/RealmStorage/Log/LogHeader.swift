@@ -94,10 +94,15 @@ package struct LogHeader: Sendable, Equatable {
         bytes.storeLittle(checksum, at: LogHeader.checksumOffset)
     }
 
+    /// Whether a block begins as the first one of a log.
+    static func hasMagic(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let base = bytes.baseAddress, bytes.count >= magicOffset + 8 else { return false }
+        return base.little(UInt64.self, at: magicOffset) == magic
+    }
+
     /// Reads and checks the first block of a file.
     static func read(_ bytes: UnsafeRawBufferPointer) -> Found {
-        guard let base = bytes.baseAddress, bytes.count >= blockByteCount,
-            base.little(UInt64.self, at: magicOffset) == magic,
+        guard let base = bytes.baseAddress, bytes.count >= blockByteCount, hasMagic(bytes),
             XXH64.hash(base, count: checksumOffset) == base.little(UInt64.self, at: checksumOffset)
         else { return .damaged }
         let layout = base.little(UInt32.self, at: layoutVersionOffset)

@@ -47,6 +47,8 @@ package struct LogOptions: Sendable {
     package var notePatience: UInt64 = 20_000_000
     /// So many nanoseconds behind the last commit a checkpoint is begun.
     package var checkpointPatience: UInt64 = 1_000_000_000
+    /// Called once in the life of a file where a log is due and there can be none, with the reason, in the way of a commit.
+    package var wasRefused: @Sendable (StorageError) -> Void = { _ in }
     /// Where the log of a realm file stands; another place in tests.
     package var makeDirectory: @Sendable (String) -> any LogDirectory = { LogFile(besides: $0) }
     /// Applies the records that an opening finds inside one transaction, and prepares its commit.

@@ -12,7 +12,9 @@ package struct LogReader {
     /// What stands in a file beside a realm.
     enum Found {
         case log(LogReader)
-        /// Something that is no log, or one of which the first block is damaged.
+        /// Something that does not begin as a log: its first block is flushed before it gets its name.
+        case noLog
+        /// A log that is shorter than it was, or of which the first block is damaged.
         case damaged
         /// A log that this release cannot read, and what to say of it.
         case unsupported(String)
@@ -21,7 +23,9 @@ package struct LogReader {
     /// Reads a file.
     static func read(_ descriptor: Int32, path: String) throws(StorageError) -> Found {
         var first = [UInt8](repeating: 0, count: LogHeader.blockByteCount)
-        guard try fill(&first, from: descriptor, at: 0, path: path) == first.count else { return .damaged }
+        let byteCount = try fill(&first, from: descriptor, at: 0, path: path)
+        guard first.withUnsafeBytes({ LogHeader.hasMagic($0) }) else { return .noLog }
+        guard byteCount == first.count else { return .damaged }
         switch first.withUnsafeBytes({ LogHeader.read($0) }) {
         case .damaged: return .damaged
         case .unsupported(let what): return .unsupported(what)

@@ -92,7 +92,15 @@ struct LogAtOpeningTests {
         #expect(error?.code == .unsupportedFormat)
     }
 
-    @Test("What is no log, or shorter than its first block says, is not read as one")
+    @Test("Rule 34: what does not begin as a log is none beside a closed header, and not the log of an open one")
+    func noLog() throws {
+        #expect(try decide(open: false, .noLog) == "clean")
+        let error = #expect(throws: StorageError.self) { try decide(open: true, .noLog) }
+        #expect(error?.code == .corrupt)
+        #expect(error?.message.contains("bring") == true)
+    }
+
+    @Test("What is no log, or shorter than its first block says, is damaged, or none where it does not begin as one")
     func shortened() throws {
         let small = try SmallLog(in: folder)
         func found() throws -> LogReader.Found {
@@ -105,9 +113,14 @@ struct LogAtOpeningTests {
         let image = try small.image()
         for count in [image.count - 1, LogHeader.blockByteCount, 100, 0] {
             try Data(image[..<count]).write(to: URL(fileURLWithPath: small.directory.path))
-            var isLog = false
-            if case .log = try found() { isLog = true }
-            #expect(!isLog, "\(count) bytes")
+            var isDamaged = false
+            var isNone = false
+            switch try found() {
+            case .damaged: isDamaged = true
+            case .noLog: isNone = true
+            default: break
+            }
+            #expect(count == 0 ? isNone : isDamaged, "\(count) bytes")
         }
     }
 }

@@ -111,6 +111,46 @@ struct LogPlaceTests {
         for index in 1...21 { #expect(values[index] == UInt64(index)) }
     }
 
+    @Test("Why there is no log is told once in the life of a file")
+    func toldOnce() throws {
+        let reasons = Mutex<[StorageError]>([])
+        var options = LoggedFile.options()
+        options.log?.wasRefused = { reason in reasons.withLock { $0.append(reason) } }
+        let log = path + ".log"
+        try Data("a log of the program".utf8).write(to: URL(fileURLWithPath: log))
+        let file = try StorageFile.open(path: path, options: options)
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        for index in 1...20 { try LoggedFile.commit(file, index) }
+        try FileManager.default.removeItem(atPath: log)
+        try FileManager.default.createDirectory(atPath: log, withIntermediateDirectories: false)
+        for index in 1...20 { try LoggedFile.commit(file, index) }
+        #expect(file.openLog == nil)
+        let told = reasons.withLock { $0 }
+        #expect(told.count == 1)
+        #expect(told.first?.code == .exists && told.first?.path == log)
+    }
+
+    @Test("Space that was made for a log is not put over a file that has come to its name meanwhile")
+    func comesMeanwhile() throws {
+        let reasons = Mutex<[StorageError.Code]>([])
+        let log = path + ".log"
+        let own = Array("a log of the program".utf8)
+        var options = LoggedFile.options()
+        options.log?.wasRefused = { reason in reasons.withLock { $0.append(reason.code) } }
+        options.log?.runBeside = { kind, body in
+            body()
+            if kind == .space { _ = FileManager.default.createFile(atPath: log, contents: Data(own)) }
+        }
+        let file = try StorageFile.open(path: path, options: options)
+        for value in UInt64(1)...3 { try LoggedFile.write(file, value) }
+        #expect(file.openLog == nil)
+        #expect(try bytes(log) == own)
+        let told = reasons.withLock { $0 }
+        #expect(told == [.exists])
+        #expect(try LoggedFile.values(of: file).values[1] == 3)
+    }
+
     // MARK: Who may use it
 
     private func status(_ path: String) throws -> stat {

@@ -105,9 +105,13 @@ package enum RecordedFiles {
             try base.open(forReadingOnly: isReadOnly)
         }
 
-        func create(_ header: LogHeader, in space: UnnamedFile?) throws(StorageError) -> any StorageDevice {
+        func create(
+            _ header: LogHeader,
+            in space: UnnamedFile?,
+            forUsersOf realm: (any StorageDevice)?
+        ) throws(StorageError) -> any StorageDevice {
             try recorder.step("creating the log")
-            let device = try base.create(header)
+            let device = try base.create(header, in: nil, forUsersOf: realm)
             recorder.append(.create(Array(FileManager.default.contents(atPath: path) ?? Data())))
             return Device(device, .log, recorder)
         }

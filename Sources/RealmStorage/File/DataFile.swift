@@ -79,7 +79,7 @@ final class DataFile: StorageDevice {
 
     /// Creates a file with the given content, and perhaps zeros behind it, under a temporary name and puts it into place, durably.
     ///
-    /// When the name was taken meanwhile, the other file stands.
+    /// When the name was taken meanwhile, the other file stands. It is its owner's alone, unless another file says who may use it.
     ///
     /// - Returns: Whether it was not.
     @discardableResult
@@ -87,6 +87,7 @@ final class DataFile: StorageDevice {
         path: String,
         content: UnsafeRawBufferPointer,
         zeros zeroByteCount: Int = 0,
+        forUsersOf other: Int32? = nil,
         as role: Role = .realm
     ) throws(StorageError) -> Bool {
         let temporary = "\(path).\(getpid()).\(UInt64.random(in: 0 ... .max)).new"
@@ -103,6 +104,7 @@ final class DataFile: StorageDevice {
         _ = try SystemCall.retrying(path, "Cannot set the mode of \(role.rawValue)") { Int(fchmod(descriptor, 0o600)) }
         try write([(content.baseAddress!, content.count)], at: 0, to: descriptor, path: path, role)
         if zeroByteCount > 0 { try writeZeros(zeroByteCount, at: content.count, to: descriptor, path: path, role) }
+        if let other { try give(descriptor, toUsersOf: other, path: path, role) }
         _ = try SystemCall.retrying(path, "Cannot flush \(role.rawValue), which is new") { Int(fsync(descriptor)) }
         // Not with a link: a kill would leave the file with both names.
         let failure = crealm_rename_new(temporary, path)
@@ -112,6 +114,23 @@ final class DataFile: StorageDevice {
         }
         try makeNameDurable(of: descriptor, isMade: isMade, path: path, as: role)
         return isMade
+    }
+
+    /// Has those use a new file who may use another one.
+    ///
+    /// - Throws: `permissionDenied` where this process may not have all of them do so.
+    private static func give(
+        _ descriptor: Int32,
+        toUsersOf other: Int32,
+        path: String,
+        _ role: Role
+    ) throws(StorageError) {
+        if try FilePermissions.copy(from: other, to: descriptor, path) { return }
+        throw StorageError(
+            .permissionDenied,
+            "This process may not give \(role.rawValue) the owner, the group and the permissions of the realm file",
+            path: path
+        )
     }
 
     /// Makes the name of a file durable that was just made, or found.
@@ -135,7 +154,7 @@ final class DataFile: StorageDevice {
         }
     }
 
-    /// Makes a file of zeros without a name, durably, which gets one by ``create(path:content:from:as:)``.
+    /// Makes a file of zeros without a name, durably, which gets one by ``create(path:content:from:forUsersOf:as:)``.
     ///
     /// - Parameters:
     ///   - path: The name that it may get.
@@ -170,17 +189,20 @@ final class DataFile: StorageDevice {
     ///   - path: Its name.
     ///   - content: What it begins with.
     ///   - unnamed: The file.
+    ///   - other: A file whose users are to be this one's; nil for its owner alone.
     ///   - role: What it is for.
     /// - Returns: Whether the name was not taken; nil where it cannot be given a name at all, and nothing has changed.
-    /// - Throws: `StorageError` when it cannot be written or flushed.
+    /// - Throws: `StorageError` when it cannot be written or flushed, or `permissionDenied` when it cannot be given to all of those users.
     static func create(
         path: String,
         content: UnsafeRawBufferPointer,
         from unnamed: UnnamedFile,
+        forUsersOf other: Int32?,
         as role: Role
     ) throws(StorageError) -> Bool? {
         let descriptor = unnamed.descriptor
         try write([(content.baseAddress!, content.count)], at: 0, to: descriptor, path: path, role)
+        if let other { try give(descriptor, toUsersOf: other, path: path, role) }
         _ = try SystemCall.retrying(path, "Cannot flush \(role.rawValue), which is new") { Int(fsync(descriptor)) }
         let result = crealm_link_unnamed(descriptor, path)
         // Where the system shows no descriptors as files.

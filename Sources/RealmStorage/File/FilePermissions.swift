@@ -2,7 +2,7 @@ import CRealmShims
 import Glibc
 
 /// Who may do what with a file.
-struct FilePermissions {
+struct FilePermissions: Equatable {
     private let owner: uid_t
     private let group: gid_t
     private let mode: mode_t
@@ -34,8 +34,10 @@ struct FilePermissions {
     ///   - source: The other file.
     ///   - descriptor: The new file.
     ///   - path: Its path.
+    /// - Returns: Whether it has all of it: who may use the other file may use this one.
     /// - Throws: `StorageError` when one of the files cannot be examined, or the system fails to set the mode.
-    static func copy(from source: Int32, to descriptor: Int32, _ path: String) throws(StorageError) {
+    @discardableResult
+    static func copy(from source: Int32, to descriptor: Int32, _ path: String) throws(StorageError) -> Bool {
         let wanted = try FilePermissions(of: source, path)
         let new = try FilePermissions(of: descriptor, path)
         if new.owner != wanted.owner || new.group != wanted.group {
@@ -48,12 +50,14 @@ struct FilePermissions {
         // What cannot be told counts as a list.
         let mode = isWhole ? wanted.mode : wanted.narrowed(leavingList: crealm_has_access_list(source) != 0)
         do throws(StorageError) {
-            _ = try SystemCall.retrying(path, "Cannot set the mode of the new realm file") {
+            _ = try SystemCall.retrying(path, "Cannot set the mode of the new file") {
                 Int(fchmod(descriptor, mode))
             }
         } catch {
             // Who may give it away, and no more: it is its owner's alone.
             guard error.errorNumber == EPERM else { throw error }
         }
+        let given = try FilePermissions(of: descriptor, path)
+        return isWhole && given == wanted
     }
 }

@@ -117,11 +117,11 @@ extension StorageFile {
         )
         let device: any StorageDevice
         do throws(StorageError) {
-            device = try log.makeDirectory(path).create(header, in: space)
+            device = try log.makeDirectory(path).create(header, in: space, forUsersOf: data)
         } catch {
             // Without space for it, deleting must stay possible.
             postponeLog()
-            if error.code == .exists { tell(log, whyThereIsNone: error) }
+            if error.code == .exists || error.code == .permissionDenied { tell(log, whyThereIsNone: error) }
             return false
         }
         // Before others see the log: this is whose it is.
@@ -360,7 +360,7 @@ extension StorageFile {
     ) throws(StorageError) {
         try result.header.write(toSlot: 1 - result.slot, of: data)
         try data.synchronize()
-        try logDirectory(options, path).remove()
+        try unlessForbidden { () throws(StorageError) in try logDirectory(options, path).remove() }
     }
 
     /// Has the header that is believed be on the disk before anything else is written, and in the other slot, too.
@@ -411,7 +411,7 @@ extension StorageFile {
         } else {
             try writeHeader(mark)
         }
-        try removeLog(identifier)
+        try StorageFile.unlessForbidden { () throws(StorageError) in try removeLog(identifier) }
     }
 
     /// Each record has the next position, or that of the one before, where its block changed nothing.

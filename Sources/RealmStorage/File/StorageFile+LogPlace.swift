@@ -22,14 +22,30 @@ extension StorageFile {
         )
     }
 
-    /// What stands where the log is that a header names; a closed one needs none, and what is no file beside it is the program's.
+    /// Removes a log that is of no use any more, unless this process may not: the header does without it, and a later opening removes it.
+    static func unlessForbidden(_ remove: () throws(StorageError) -> Void) throws(StorageError) {
+        do throws(StorageError) {
+            try remove()
+        } catch {
+            guard error.code == .permissionDenied else { throw error }
+        }
+    }
+
+    /// What stands where the log is that a header names.
+    ///
+    /// A closed one needs none: what is no file beside it is the program's, and what this process may not read stays for whoever may.
     private static func findLog(
         named mark: LogMark,
         in directory: any LogDirectory
     ) throws(StorageError) -> LogReader.Found? {
-        guard let device = try mark.isOpen ? directory.open(forReadingOnly: true) : directory.openIfFile() else {
+        let found: (any StorageDevice)?
+        do throws(StorageError) {
+            found = try mark.isOpen ? directory.open(forReadingOnly: true) : directory.openIfFile()
+        } catch {
+            guard !mark.isOpen, error.code == .permissionDenied else { throw error }
             return nil
         }
+        guard let device = found else { return nil }
         return try LogReader.read(device.descriptor, path: directory.path)
     }
 

@@ -19,9 +19,14 @@ package protocol LogDirectory: Sendable {
     /// - Parameters:
     ///   - header: What its first block says.
     ///   - space: Space that was made ahead.
+    ///   - realm: The realm file, whose users are to be the log's: each of them may have to apply it. Without one it is its owner's alone.
     /// - Returns: The log.
-    /// - Throws: `StorageError` when it cannot be made.
-    func create(_ header: LogHeader, in space: UnnamedFile?) throws(StorageError) -> any StorageDevice
+    /// - Throws: `StorageError` when it cannot be made; `permissionDenied` when it cannot be given to all of those users.
+    func create(
+        _ header: LogHeader,
+        in space: UnnamedFile?,
+        forUsersOf realm: (any StorageDevice)?
+    ) throws(StorageError) -> any StorageDevice
 
     /// Takes the log's name away, durably.
     func remove() throws(StorageError)
@@ -30,7 +35,9 @@ package protocol LogDirectory: Sendable {
 extension LogDirectory {
     package func prepare(ringByteCount: Int) throws(StorageError) -> UnnamedFile? { nil }
 
-    package func create(_ header: LogHeader) throws(StorageError) -> any StorageDevice { try create(header, in: nil) }
+    package func create(_ header: LogHeader) throws(StorageError) -> any StorageDevice {
+        try create(header, in: nil, forUsersOf: nil)
+    }
 }
 
 /// `<file>.log`.
@@ -59,16 +66,26 @@ package struct LogFile: LogDirectory {
 
     package func create(
         _ header: LogHeader,
-        in space: UnnamedFile?
+        in space: UnnamedFile?,
+        forUsersOf realm: (any StorageDevice)?
     ) throws(StorageError) -> any StorageDevice {
         let block = UnsafeMutableRawPointer.allocate(byteCount: LogHeader.blockByteCount, alignment: pageByteCount)
         defer { block.deallocate() }
         header.store(to: block)
         let content = UnsafeRawBufferPointer(start: block, count: LogHeader.blockByteCount)
         var made: Bool?
-        if let space { made = try DataFile.create(path: path, content: content, from: space, as: .log) }
+        let users = realm?.descriptor
+        if let space {
+            made = try DataFile.create(path: path, content: content, from: space, forUsersOf: users, as: .log)
+        }
         if made == nil {
-            made = try DataFile.create(path: path, content: content, zeros: header.ringByteCount, as: .log)
+            made = try DataFile.create(
+                path: path,
+                content: content,
+                zeros: header.ringByteCount,
+                forUsersOf: users,
+                as: .log
+            )
         }
         do throws(StorageError) {
             let device = try DataFile.open(path: path, isReadOnly: false, as: .log)

@@ -247,8 +247,12 @@ struct OwedPagesOfRealmTests {
             try base.open(forReadingOnly: isReadOnly)
         }
 
-        func create(_ header: LogHeader, in space: UnnamedFile?) throws(StorageError) -> any StorageDevice {
-            Device(try base.create(header, in: nil), hook)
+        func create(
+            _ header: LogHeader,
+            in space: UnnamedFile?,
+            forUsersOf realm: (any StorageDevice)?
+        ) throws(StorageError) -> any StorageDevice {
+            Device(try base.create(header, in: nil, forUsersOf: realm), hook)
         }
 
         func remove() throws(StorageError) { try base.remove() }

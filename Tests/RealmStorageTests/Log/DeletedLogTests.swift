@@ -41,8 +41,12 @@ struct DeletedLogTests {
         func open(forReadingOnly isReadOnly: Bool) throws(StorageError) -> (any StorageDevice)? {
             try base.open(forReadingOnly: isReadOnly)
         }
-        func create(_ header: LogHeader, in space: UnnamedFile?) throws(StorageError) -> any StorageDevice {
-            let device = DeletingDevice(try base.create(header))
+        func create(
+            _ header: LogHeader,
+            in space: UnnamedFile?,
+            forUsersOf realm: (any StorageDevice)?
+        ) throws(StorageError) -> any StorageDevice {
+            let device = DeletingDevice(try base.create(header, in: nil, forUsersOf: realm))
             made.withLock { $0.append(device) }
             return device
         }

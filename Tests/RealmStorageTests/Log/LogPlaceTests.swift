@@ -83,8 +83,12 @@ struct LogPlaceTests {
             return try base.prepare(ringByteCount: ringByteCount)
         }
 
-        func create(_ header: LogHeader, in space: UnnamedFile?) throws(StorageError) -> any StorageDevice {
-            try base.create(header, in: space)
+        func create(
+            _ header: LogHeader,
+            in space: UnnamedFile?,
+            forUsersOf realm: (any StorageDevice)?
+        ) throws(StorageError) -> any StorageDevice {
+            try base.create(header, in: space, forUsersOf: realm)
         }
 
         func remove() throws(StorageError) { try base.remove() }
@@ -268,11 +272,16 @@ struct LogPlaceTests {
         #expect(chmod(path, 0o666) == 0 && chmod(path + ".lock", 0o666) == 0)
         #expect(chmod(folder.url.path, 0o777) == 0)
         _ = try asAnotherUser {
-            let file = try StorageFile.open(path: path, options: LoggedFile.options())
+            let reasons = Mutex<[StorageError.Code]>([])
+            var options = LoggedFile.options()
+            options.log?.wasRefused = { reason in reasons.withLock { $0.append(reason.code) } }
+            let file = try StorageFile.open(path: path, options: options)
             for value in UInt64(3)...5 {
                 try LoggedFile.write(file, value)
                 if file.openLog != nil || hasLog(path) { _exit(2) }
             }
+            let told = reasons.withLock { $0 }
+            if told != [.permissionDenied] { _exit(4) }
         }
         #expect(!hasLog(path))
     }

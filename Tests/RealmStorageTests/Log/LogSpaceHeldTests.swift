@@ -83,7 +83,11 @@ struct LogSpaceHeldTests {
             throw StorageError(.full, "Injected: the disk is full", path: path)
         }
 
-        func create(_ header: LogHeader, in space: UnnamedFile?) throws(StorageError) -> any StorageDevice {
+        func create(
+            _ header: LogHeader,
+            in space: UnnamedFile?,
+            forUsersOf realm: (any StorageDevice)?
+        ) throws(StorageError) -> any StorageDevice {
             calls.created.add(1, ordering: .relaxed)
             throw StorageError(.full, "Injected: the disk is full", path: path)
         }

@@ -29,8 +29,12 @@ struct NotedPagesTests {
             try base.open(forReadingOnly: isReadOnly)
         }
 
-        func create(_ header: LogHeader, in space: UnnamedFile?) throws(StorageError) -> any StorageDevice {
-            try DyingDevice(base: base.create(header))
+        func create(
+            _ header: LogHeader,
+            in space: UnnamedFile?,
+            forUsersOf realm: (any StorageDevice)?
+        ) throws(StorageError) -> any StorageDevice {
+            try DyingDevice(base: base.create(header, in: nil, forUsersOf: realm))
         }
 
         func remove() throws(StorageError) { try base.remove() }

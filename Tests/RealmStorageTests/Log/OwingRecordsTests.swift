@@ -251,8 +251,12 @@ struct OwingRecordsTests {
             try base.open(forReadingOnly: isReadOnly)
         }
 
-        func create(_ header: LogHeader, in space: UnnamedFile?) throws(StorageError) -> any StorageDevice {
-            Device(try base.create(header), self)
+        func create(
+            _ header: LogHeader,
+            in space: UnnamedFile?,
+            forUsersOf realm: (any StorageDevice)?
+        ) throws(StorageError) -> any StorageDevice {
+            Device(try base.create(header, in: nil, forUsersOf: realm), self)
         }
 
         func remove() throws(StorageError) { try base.remove() }

@@ -63,4 +63,50 @@ struct RestingRealmTests {
         }
         #expect(try withNewRealm(configuration) { $0.objects(Tally.self).count } == 120)
     }
+
+    @Test(
+        "A realm that rests is one closed file, and has a log again when it is written to again",
+        arguments: [false, true]
+    )
+    func rest(pagesOnDemand: Bool) throws {
+        let clock = HandClock()
+        var configuration = file.configuration
+        configuration.keepsLog = true
+        configuration.clock = clock.clock
+        configuration.adjustLog = { log in
+            log.pageCommitCount = 0
+            log.pagesOnDemand = pagesOnDemand
+            let run = log.runBeside
+            log.runBeside = { work, body in
+                if work == .space { body() } else { run(work, body) }
+            }
+        }
+        let log = path + ".log"
+        try withNewRealm(configuration) { realm in
+            defer { realm.close() }
+            for round in 1...3 {
+                for name in 0..<3 { try Self.add("\(round) \(name)", to: realm) }
+                #expect(FileManager.default.fileExists(atPath: log))
+                let deadline = ContinuousClock.now + .seconds(30)
+                while FileManager.default.fileExists(atPath: log), ContinuousClock.now < deadline {
+                    // The threads of the library do what is due.
+                    clock.advance(seconds: 5)
+                    Thread.sleep(forTimeInterval: 0.001)
+                }
+                #expect(!FileManager.default.fileExists(atPath: log))
+                #expect(realm.objects(Tally.self).count == 3 * round)
+                // As a kill leaves it, or a backup of the one file takes it.
+                let copy = file.directory.path("rested-\(round).realm")
+                try FileManager.default.copyItem(atPath: path, toPath: copy)
+                var rested = file.configuration
+                rested.fileURL = URL(fileURLWithPath: copy)
+                let count = try withNewRealm(rested) { realm in
+                    defer { realm.close() }
+                    return realm.objects(Tally.self).count
+                }
+                #expect(count == 3 * round)
+            }
+        }
+        #expect(!FileManager.default.fileExists(atPath: log))
+    }
 }

@@ -5,7 +5,8 @@ import Testing
 @testable import RealmStorage
 
 /// The log of a file that nobody is to write to any more, and that somebody has yet.
-@Suite("A log is ended where nobody has the turn to write")
+// One after the other: children are forked.
+@Suite("A log is ended where nobody has the turn to write", .serialized)
 struct LogAtCloseTests {
     let folder = TemporaryDirectory()
     private var path: String { folder.path("a.realm") }
@@ -80,5 +81,88 @@ struct LogAtCloseTests {
         #expect(child.end() == 0)
         try LoggedFile.write(file, 4)
         #expect(try LoggedFile.valuesOfCopy(of: path, in: folder)[1] == 4)
+    }
+
+    // MARK: The log of a process that was killed
+
+    /// A process that has written three commits, and is killed when this one has the file.
+    private func killedProcess() throws -> ForkedProcess {
+        let child = try ForkedProcess { parent in
+            let file = try StorageFile.open(path: path, options: LoggedFile.options(blocks: 64))
+            for value in UInt64(1)...3 { try LoggedFile.write(file, value) }
+            parent.send(1)
+            _ = parent.receive()
+        }
+        #expect(child.connection.receive() == 1)
+        return child
+    }
+
+    @Test("Rule 32: the last process that closes a file ends the log of one that was killed", arguments: [false, true])
+    func ofKilled(isHeld: Bool) throws {
+        let child = try killedProcess()
+        do {
+            let file = try StorageFile.open(path: path, options: LoggedFile.options(blocks: 64))
+            child.kill()
+            child.end()
+            #expect(hasLog)
+            if isHeld {
+                file.closeLogUnlessWritten()
+                #expect(!hasLog)
+                #expect(try LoggedFile.valuesOfCopy(of: path, in: folder)[1] == 3)
+                try LoggedFile.write(file, 4)
+                #expect(hasLog)
+            }
+        }
+        #expect(!hasLog)
+        #expect(!StorageFile.isOpenAnywhere(path: path))
+        #expect(try LoggedFile.values(of: StorageFile.open(path: path)).values[1] == (isHeld ? 4 : 3))
+    }
+
+    @Test("As long as another one has the file, it stays: whoever is the last one ends it")
+    func besideAnother() throws {
+        let child = try killedProcess()
+        do {
+            let options = LoggedFile.options(blocks: 64)
+            let file = try StorageFile.open(path: path, options: options)
+            child.kill()
+            child.end()
+            do {
+                let data = try StorageFile.openData(path: path, options: options)
+                let other = try StorageFile.openUnshared(data: data, path: path, options: options)
+                other.closeLogUnlessWritten()
+                #expect(hasLog)
+                file.closeLogUnlessWritten()
+                #expect(hasLog)
+                withExtendedLifetime(other) {}
+            }
+            // Nor has it ended when that one has gone.
+            #expect(hasLog)
+            #expect(try LoggedFile.values(of: file).values[1] == 3)
+        }
+        #expect(!hasLog)
+        #expect(try LoggedFile.values(of: StorageFile.open(path: path)).values[1] == 3)
+    }
+
+    @Test(
+        "What that one has acknowledged without pages is applied first, or left to the next opening",
+        arguments: [false, true]
+    )
+    func owedByKilled(isHeld: Bool) throws {
+        let child = try OwedPagesTests.acknowledgingProcess(at: path)
+        #expect(child.connection.receive() == 1)
+        do {
+            let file = try StorageFile.open(path: path, options: OwedPagesTests.options())
+            child.connection.send(1)
+            #expect(child.connection.receive() == 2)
+            child.connection.send(1)
+            #expect(child.end() == SIGKILL)
+            if isHeld { file.closeLogUnlessWritten() }
+            #expect(hasLog == !isHeld)
+            #expect(try LoggedFile.valuesOfCopy(of: path, in: folder) == OwedPagesTests.model(5))
+        }
+        // Who lets go of a file last applies nothing.
+        #expect(hasLog == !isHeld)
+        let file = try StorageFile.open(path: path, options: OwedPagesTests.options())
+        #expect(try LoggedFile.values(of: file).values == OwedPagesTests.model(5))
     }
 }

@@ -98,8 +98,8 @@ final class DedicatedThread: SerialExecutor {
 
     /// Runs the block on the thread, after everything given before; at once, on the caller's, where the system starts no thread.
     ///
-    /// For what need not be done elsewhere: the shared pool keeps its caller waiting until the system starts threads again. One caller
-    /// at a time, and all work of the thread is given to it so.
+    /// For what need not be done elsewhere: the shared pool keeps its caller waiting until the system starts threads again. All work of the
+    /// thread is given to it so, and nobody waits for it: where two callers come at once, and no thread is started, the pool may get it.
     func performOrRun(_ block: @escaping @Sendable () -> Void) {
         if let substitute { return substitute(block) }
         guard isThere() else { return block() }

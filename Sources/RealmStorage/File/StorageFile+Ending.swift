@@ -110,3 +110,49 @@ extension StorageFile {
         return stored + reservation.pool.residentEnd * pageByteCount
     }
 }
+
+/// The end of a log with the last use of its file.
+extension StorageFile {
+    /// Ends the log when nobody uses the file any more, that of a process that was killed, too; what fails leaves it to the next opening.
+    ///
+    /// So do records of that one which have no pages: nothing is written through a file that is going away.
+    func closeLogAtEnd() {
+        guard keepsLog, let lock, lock.isOwn, mayEndLog(lock), !hasStopped, (try? lock.tryLockForWriting()) == true
+        else { return }
+        endLog(lock, applying: false)
+        lock.unlockForWriting()
+    }
+
+    /// The same when nobody is to write any more, while threads have something to do with the file yet; records are applied.
+    ///
+    /// Waits for nobody's turn: where somebody has it, whoever lets go of the file last ends the log. It waits where the log is being ended
+    /// since nobody has written for a while.
+    package func closeLogUnlessWritten() {
+        guard keepsLog, isOfThisProcess, let lock else { return }
+        logRest?.waitForWork()
+        guard mayEndLog(lock), (try? tryLockForWriting()) == true else { return }
+        if !hasStopped { endLog(lock, applying: true) }
+        unlockForWriting()
+    }
+
+    /// Whether there is a log that is this process's, or that nobody else ends; to be asked again in the turn to write.
+    private func mayEndLog(_ lock: LockFile) -> Bool {
+        guard lock.logState != .none else { return false }
+        return checkpointVersion.load(ordering: .sequentiallyConsistent) != 0 || !lock.isSharedWithOtherProcesses
+    }
+
+    /// Ends this process's log, or, where no other one has the file, what one that was killed has left; for the holder of the write lock.
+    private func endLog(_ lock: LockFile, applying appliesRecords: Bool) {
+        if openLog != nil, lock.logState == .open { return endOwnLog(lock) }
+        // Who lives ends its own. Nobody opens the file meanwhile.
+        guard lock.logState != .none, lock.holdOffOpenings() else { return }
+        defer { lock.letOpenAgain() }
+        if appliesRecords || openLog == nil && !isBehindOtherLog(lock) { try? followLog(lock) }
+    }
+
+    /// Ends the log that this process has begun; for the holder of the write lock.
+    func endOwnLog(_ lock: LockFile) {
+        // Another process may have ended it, and written.
+        if lock.logState == .open, lock.newestVersion == state.withLock({ $0.published.version }) { try? closeLog() }
+    }
+}

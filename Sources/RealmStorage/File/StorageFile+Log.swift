@@ -32,9 +32,14 @@ extension StorageFile {
         return .pages(LogMark(log: openLog.header.log, point: openLog.pointBehindPages, isOpen: true))
     }
 
-    /// Whether commits have come often enough since there was no log, and its space is there: a life that writes once is to flush no more
-    /// than it does without one, and no commit waits for zeros.
+    /// Whether commits have come often enough, one soon behind the other, since there was no log, and its space is there: a life that writes
+    /// once is to flush no more than it does without one, and no commit waits for zeros.
     private func isLogWorthwhile(_ log: LogOptions) -> Bool {
+        if hasRested(log) {
+            // It would end before it is used. Nor is its space kept for one that may never come.
+            pageCommitCount = 0
+            _ = logSpace.take()
+        }
         pageCommitCount += 1
         guard pageCommitCount > log.pageCommitCount * logRetryFactor else { return false }
         switch logSpace.ask() {
@@ -48,6 +53,14 @@ extension StorageFile {
             postponeLog()
             return false
         }
+    }
+
+    /// Whether the commit before this one came so long ago that a log would have ended since.
+    private func hasRested(_ log: LogOptions) -> Bool {
+        guard let patience = log.endPatience, let clock = log.clock else { return false }
+        let now = clock.now()
+        defer { lastPageCommit = now }
+        return now &- lastPageCommit >= patience
     }
 
     /// Doubles the commits before the next attempt to make a log.
@@ -163,7 +176,7 @@ extension StorageFile {
                 return forgetLog()
             }
             checkpointVersion.store(plan.header.version, ordering: .releasing)
-            logRest?.forget()
+            logRest?.commit(to: self, keptAsPages: true)
         }
     }
 
@@ -300,29 +313,6 @@ extension StorageFile {
         }
         state.published = found.header
         state.slot = found.slot
-    }
-
-    /// The same when nobody uses the file any more; what fails leaves the log to the next opening.
-    func closeLogAtEnd() {
-        guard openLog != nil, let lock, ForkDetector.generation == forkGeneration,
-            state.withLock({ $0.stopped == nil }), (try? lock.tryLockForWriting()) == true
-        else { return }
-        endOwnLog(lock)
-        lock.unlockForWriting()
-    }
-
-    /// The same when nobody is to write any more, while threads have something to do with the file yet.
-    ///
-    /// Waits for nobody's turn: where somebody has it, whoever lets go of the file last ends the log.
-    package func closeLogUnlessWritten() {
-        guard keepsLog, (try? tryLockForWriting()) == true else { return }
-        if openLog != nil, let lock, !hasStopped { endOwnLog(lock) }
-        unlockForWriting()
-    }
-
-    private func endOwnLog(_ lock: LockFile) {
-        // Another process may have ended it, and written.
-        if lock.logState == .open, lock.newestVersion == state.withLock({ $0.published.version }) { try? closeLog() }
     }
 
     // MARK: Opening

@@ -2,10 +2,11 @@ import Synchronization
 
 /// What is done to a log when no commit follows.
 extension StorageFile {
-    /// Does what is to be done behind the last commit, on the thread of an alarm, and waits for nobody.
+    /// Does what is to be done behind the last commit, and waits for nobody; on the thread of an alarm, unless the log is ended.
     ///
     /// - Returns: Whether it is done, or need not be: nobody uses the log just now, or makes a checkpoint of something older.
     func perform(_ work: LogRest.Work) -> Bool {
+        if work == .end { return endLogAtRest() }
         let isDone = logTurn.withLockIfAvailable { _ in
             // Their pages are made in a moment, or by the next opening.
             if owesPages.load(ordering: .relaxed) { return hasStopped }
@@ -15,10 +16,24 @@ extension StorageFile {
             case .checkpoint:
                 if checkpoint.withLock({ $0.next != nil }) { return false }
                 beginCheckpoint()
+            case .end: break
             }
             return true
         }
         return isDone ?? false
+    }
+
+    /// Ends this process's log, where nobody has the turn to write, or waits for it; who comes meanwhile waits for the flushes of that.
+    ///
+    /// What fails stops writing, as in any other place, and leaves the log to the next opening.
+    private func endLogAtRest() -> Bool {
+        // Behind a checkpoint that is being made there is less to flush.
+        guard checkpoint.withLock({ $0.next == nil }), lock?.hasWaitingProcesses == false,
+            (try? tryLockForWriting()) == true
+        else { return hasStopped }
+        if let lock, openLog != nil, !hasStopped { endOwnLog(lock) }
+        unlockForWriting()
+        return true
     }
 
     /// Whether the newest version is in this process's log, and not in a checkpoint.

@@ -39,7 +39,7 @@ extension StorageFile {
     }
 
     /// Whether a log of another process has something that was acknowledged and is not published.
-    private func isBehindOtherLog(_ lock: LockFile) -> Bool {
+    func isBehindOtherLog(_ lock: LockFile) -> Bool {
         // As where that process looks for others.
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         guard checkpointVersion.load(ordering: .sequentiallyConsistent) == 0, lock.logState != .none else {

@@ -50,6 +50,9 @@ package final class StorageFile: Sendable {
     /// The commits that could have been records, since there was no log.
     // Used by the thread that publishes.
     nonisolated(unsafe) var pageCommitCount = 0
+    /// When the last of them came.
+    // As above.
+    nonisolated(unsafe) var lastPageCommit: UInt64 = 0
     /// Multiplies the commits before the next attempt to make a log: it doubles with each failure.
     // Used by the thread that publishes.
     nonisolated(unsafe) var logRetryFactor = 1

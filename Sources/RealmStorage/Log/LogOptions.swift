@@ -7,7 +7,7 @@ package struct LogOptions: Sendable {
     package var ringByteCount = 4 << 20
     /// The longest content of a record: what changes more is kept as pages, and goes to the disk once.
     package var contentByteLimit = 64 << 10
-    /// So many commits are kept as pages before a log is made: it costs zeros and four flushes, and the close one more.
+    /// So many commits that follow each other are kept as pages before a log is made: it costs zeros and four flushes, and its end one more.
     package var pageCommitCount = 32
     /// Whether a commit that its record has made durable may stay without pages until somebody needs them, where one realm of one process
     /// has the file.
@@ -21,6 +21,8 @@ package struct LogOptions: Sendable {
         case space
         /// Making a checkpoint.
         case checkpoint
+        /// Ending a log that nobody has written to for a while.
+        case end
     }
 
     /// Runs what is done beside commits, one after the other; in the way of the commit, unless it says otherwise.
@@ -47,6 +49,8 @@ package struct LogOptions: Sendable {
     package var notePatience: UInt64 = 20_000_000
     /// So many nanoseconds behind the last commit a checkpoint is begun.
     package var checkpointPatience: UInt64 = 1_000_000_000
+    /// So many nanoseconds behind the last commit the log is ended, and commits follow each other no more; nil leaves it to the close.
+    package var endPatience: UInt64? = 5_000_000_000
     /// Called once in the life of a file where a log is due and there can be none, with the reason, in the way of a commit.
     package var wasRefused: @Sendable (StorageError) -> Void = { _ in }
     /// Where the log of a realm file stands; another place in tests.

@@ -1,6 +1,8 @@
 import Synchronization
 
 /// What is done for a file with a log when no commit follows: by alarms, which do not keep the file open.
+///
+/// The log is ended on the thread of its other work, since that flushes.
 final class LogRest: Sendable {
     /// What is done.
     enum Work: CaseIterable {
@@ -8,29 +10,36 @@ final class LogRest: Sendable {
         case note
         /// A checkpoint is made.
         case checkpoint
+        /// The log is ended.
+        case end
     }
 
     private struct State {
         var note: CommitRest
         var checkpoint: CommitRest
+        var end: CommitRest
 
         subscript(work: Work) -> CommitRest {
             get {
                 switch work {
                 case .note: note
                 case .checkpoint: checkpoint
+                case .end: end
                 }
             }
             set {
                 switch work {
                 case .note: note = newValue
                 case .checkpoint: checkpoint = newValue
+                case .end: end = newValue
                 }
             }
         }
     }
 
     private let clock: LogOptions.Clock
+    private let runBeside: @Sendable (LogOptions.Work, @escaping @Sendable () -> Void) -> Void
+    private let endsLog: Bool
     private let state: Mutex<State>
     /// The file, unless its last user has let go of it; held while something is done for it.
     private let file = Mutex<WeakReference<StorageFile>?>(nil)
@@ -39,31 +48,43 @@ final class LogRest: Sendable {
     init?(_ log: LogOptions?) {
         guard let log, let clock = log.clock else { return nil }
         self.clock = clock
+        runBeside = log.runBeside
+        endsLog = log.endPatience != nil
         state = Mutex(
             State(
                 note: CommitRest(patience: log.notePatience),
-                checkpoint: CommitRest(patience: log.checkpointPatience)
+                checkpoint: CommitRest(patience: log.checkpointPatience),
+                end: CommitRest(patience: log.endPatience ?? 0)
             )
         )
     }
 
-    /// Notes a commit that is in the log of a file, for whoever publishes.
-    func commit(to file: StorageFile) {
+    /// Notes a commit to a file with a log, for whoever publishes.
+    ///
+    /// - Parameters:
+    ///   - file: The file.
+    ///   - isKeptAsPages: Whether the commit is a checkpoint of its own version, and needs neither of the first two.
+    func commit(to file: StorageFile, keptAsPages isKeptAsPages: Bool = false) {
         let now = clock.now()
-        let (note, checkpoint) = state.withLock { ($0.note.commit(at: now), $0.checkpoint.commit(at: now)) }
-        if note == nil, checkpoint == nil { return }
-        // An alarm that is being looked at finds that somebody publishes, and keeps nobody waiting.
+        let (note, checkpoint, end) = state.withLock { state -> (UInt64?, UInt64?, UInt64?) in
+            let end = endsLog ? state.end.commit(at: now) : nil
+            if isKeptAsPages {
+                state.note.forget()
+                state.checkpoint.forget()
+                return (nil, nil, end)
+            }
+            return (state.note.commit(at: now), state.checkpoint.commit(at: now), end)
+        }
+        if note == nil, checkpoint == nil, end == nil { return }
+        // An alarm that is being looked at finds that somebody has the turn to write, and keeps nobody waiting.
         self.file.withLock { $0 = WeakReference(file) }
         if let note { ask(for: .note, in: note) }
         if let checkpoint { ask(for: .checkpoint, in: checkpoint) }
+        if let end { ask(for: .end, in: end) }
     }
 
-    /// Notes that the last commit needs nothing more.
-    func forget() {
-        state.withLock { state in
-            for work in Work.allCases { state[work].forget() }
-        }
-    }
+    /// Waits for whatever is being done just now.
+    func waitForWork() { file.withLock { _ in } }
 
     /// Has nobody call anything of the file any more until somebody commits to it, and waits for whoever does just now.
     func silence() {
@@ -79,11 +100,19 @@ final class LogRest: Sendable {
     }
 
     private func ask(for work: Work, in pause: UInt64) {
-        if clock.wake(pause, { [self] in look(for: work) }) { return }
+        // The thread that the log is ended on goes with the file, and not with the last alarm.
+        let rest = WeakReference(self)
+        if clock.wake(pause, { rest.object?.alarm(for: work) }) { return }
         state.withLock { $0[work].disarm() }
     }
 
-    /// What an alarm does.
+    private func alarm(for work: Work) {
+        guard work == .end else { return look(for: work) }
+        let rest = WeakReference(self)
+        runBeside(.end) { rest.object?.look(for: work) }
+    }
+
+    /// Does what an alarm is for.
     private func look(for work: Work) {
         file.withLock { reference in
             // It is let go of in here: the last user, who waits for this, closes the file himself.

@@ -7,7 +7,7 @@ extension Realm.Configuration {
     /// Keeps a log from an early commit on, whose space is there at once.
     ///
     /// Without a `patience` nothing is done behind the last commit: in a test that counts steps, or looks at what is there, it would come
-    /// at some moment.
+    /// at some moment. With one the log does not end either until the close.
     ///
     /// With `PAGES_ON_DEMAND` in the environment commits may be left without pages.
     mutating func keepLog(
@@ -22,6 +22,7 @@ extension Realm.Configuration {
             if let patience {
                 log.checkpointPatience = UInt64(patience / Duration.nanoseconds(1))
                 log.notePatience = log.checkpointPatience / 4
+                log.endPatience = nil
             } else {
                 log.clock = nil
             }

@@ -21,6 +21,8 @@ struct RestingLogTests {
     ) throws -> StorageFile {
         var options = LoggedFile.options(blocks: blocks, recorder: recorder, stepping: stepping)
         options.log?.clock = clock.clock
+        // What comes behind these has tests of its own.
+        options.log?.endPatience = nil
         adjust(&options)
         let file = try StorageFile.open(path: folder.path(name + ".realm"), options: options)
         try file.lockForWriting()

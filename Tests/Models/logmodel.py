@@ -589,7 +589,7 @@ def writer(s, n, p, who, add, kinds):
                 return
             if 'over' in kinds and x.own != n and s.klock is None and x.acked > x.pub.lsn:
                 if x.frealm is not None:
-                    add('%s finds that a page flush did not end: stops writing for all' % who, sh(s, stop=True))
+                    add('%s finds that a page flush did not end: writes all pages since the checkpoint, and both slots, once more' % who, rewrite(s, (), True))
                 elif x.newest and 'taken_again' not in V:
                     add('%s finds that v%d is published, and the log is not ended' % (who, x.newest.ver), sp(t._replace(klock=n), n, W=('u17', 'over', x.newest, ())))
                 else:
@@ -597,7 +597,7 @@ def writer(s, n, p, who, add, kinds):
                 return
             if 'take' in kinds and s.klock is None and (x.acked <= x.pub.lsn or 'take_unpublished' in V):
                 if x.frealm is not None and 'take_after_flush' not in V:
-                    add('%s finds that a page flush did not end: stops writing for all' % who, sh(s, stop=True))
+                    add('%s finds that a page flush did not end: writes all pages since the checkpoint, and both slots, once more' % who, rewrite(s, (), True))
                     return
                 add('%s begins to end the log' % who, sp(sh(t, ending='take_without_word' not in V)._replace(klock=n), n, W=('t0', 'take', x.pub, ())))
             if x.ending or 'over' in kinds and x.own != n and x.acked > x.pub.lsn:
@@ -756,14 +756,16 @@ def writer(s, n, p, who, add, kinds):
     elif pc == 't1':
         add('%s flushes the pages' % who, go(s if 'take_without_pages' in V else flush_realm(s), 't1b'))
         if b.fails:
-            add('%s: the flush of the pages fails' % who, done(sh(flush_realm(spend(s, fails=1), False), stop=True)._replace(klock=None)))
+            add('%s: the flush of the pages fails' % who, go(flush_realm(spend(s, fails=1), False), 'tfail'))
     elif pc == 't2':
         slot = x.cslot if 'take_over_checkpoint' in V else 1 - x.cslot
         add('%s writes header v%d closed' % (who, img.ver), go(write_header(s, slot, Hdr(next_seq(s), True, x.log, img, ())), 't2b'))
     elif pc == 't3':
         add('%s flushes the header' % who, go(flush_realm(s), 't3b'))
         if b.fails:
-            add('%s: the flush of the header fails' % who, done(sh(flush_realm(spend(s, fails=1), False), stop=True)._replace(klock=None)))
+            add('%s: the flush of the header fails' % who, go(flush_realm(spend(s, fails=1), False), 'tfail'))
+    elif pc == 'tfail':
+        add('%s stops writing for all' % who, done(sh(s, stop=True)._replace(klock=None)))
     elif pc == 't4':
         add('%s tells all that there is no log' % who, go(sh(s, stop=True, frealm=None, pcint=None, cand=None), 't5'))
     elif pc == 't5':
@@ -855,7 +857,7 @@ def take_over(s, n, p, who, add):
         add('%s flushes %s' % (who, what), go(s if name and name in V else flush_realm(s), nxt))
         if s.bud.fails:
             t = flush_realm(spend(s, fails=1), False)
-            add('%s: the flush of %s fails' % (who, what), end(sh(t, stop=True)) if noted else go(t, 'ufail'))
+            add('%s: the flush of %s fails' % (who, what), go(t, 'ufail'))
 
     noted = 'settled_unnoted' not in V
     if pc in ('u0', 'u4n', 'u6n', 'u9', 'u13'):
@@ -1114,9 +1116,12 @@ def begin(s, n, who, kind, cids, add, base=None):
         'lgroup': 'a group of two without pages', 'lbatch': 'two versions without pages and one flush'}[kind], new, cids), sp(t, n, W=('open' if kind in LATE else 'append', kind, img, tuple(frames))))
 
 
-def rewrite(s, more):
+def rewrite(s, more, taking=False):
+    """Whoever ends a log writes over the candidate's header, and needs both slots as they are."""
     x = s.shm
-    for img in {x.pub} | ({x.cand} if x.cand else set()) | set(more):
+    if taking and 'rewritten_without_slots' not in V:
+        s = s._replace(hdr=tuple(wr(h, h[0]) for h in s.hdr))
+    for img in {x.pub} | ({x.cand} if x.cand and not taking else set()) | set(more):
         for pg, v in tree_pages(img):
             if img.pic[pg][0] > x.C.ver:
                 s = s._replace(pages=put(s.pages, pg, wr(s.pages[pg], s.pages[pg][0], False)))
@@ -1621,6 +1626,7 @@ UNSAFE = {
     'taken_unsettled': (B(commits=3, ckpts=1, kills=2, opens=3), ('late', 'over', 'own'), 9, 'a taker uses pages again while the slots have other versions than the published one'),
     'settled_in_one_slot': (B(commits=3, ckpts=1, kills=2, opens=3), ('late', 'over', 'own'), 9, 'a taker settles the published version in one slot only'),
     'settled_unnoted': (B(commits=1, kills=2, fails=1, opens=3), ('late', 'over', 'own'), 9, 'a taker settles the slots without a note of its flushes: one fails, it dies, and the next one writes over the slot that is whole'),
+    'rewritten_without_slots': (B(commits=1, kills=2, fails=1, opens=3), ('late', 'over', 'own'), 9, 'behind a dead flush a taker writes the pages once more and not the slots, and then over the one that is whole'),
     'ended_before_published': (B(commits=1, kills=2, opens=3), ('late', 'over', 'own'), 9, 'a taker ends the log before it publishes its version'),
     'close_without_pages': (B(commits=1, closes=1), ('late',), 9, 'the file is closed at the published version'),
     'note_of_appended': (B(commits=2), ('unfl', 'rec', 'note'), 9, 'what was appended and not flushed is noted as durable'),

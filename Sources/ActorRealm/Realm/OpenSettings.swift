@@ -45,7 +45,7 @@ struct OpenSettings: Sendable {
         options.maximumNumberOfActiveVersions = configuration.maximumNumberOfActiveVersions.map { Int(clamping: $0) }
         options.makeDevice = configuration.makeDevice
         options.failures = configuration.failures
-        var log = LogOptions(replay: LogReplay.apply)
+        var log = LogOptions(forEachPage: ModelVerifier.forEachReachablePage, replay: LogReplay.apply)
         // What a kill has left in one is applied, whoever opens the file.
         options.recovery = log
         if configuration.keepsLog, !configuration.readOnly, options.durability == .flushed {

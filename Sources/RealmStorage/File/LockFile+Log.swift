@@ -181,11 +181,12 @@ extension LockFile {
     /// Has no process write any more until nobody has the file open.
     func stopWriting() { memory.word32(LogWord.stopped).store(1, ordering: .sequentiallyConsistent) }
 
-    /// Whether writing has stopped, or has to because a flush of the realm file may have failed; for whoever has the write lock.
-    var hasStopped: Bool {
-        memory.word32(LogWord.stopped).load(ordering: .sequentiallyConsistent) != 0
-            || memory.word32(LogWord.pageFlush).load(ordering: .sequentiallyConsistent) != 0
-    }
+    /// Whether writing has stopped; for whoever has the write lock.
+    var hasStopped: Bool { memory.word32(LogWord.stopped).load(ordering: .sequentiallyConsistent) != 0 }
+
+    /// Whether a flush of the realm file is under way, or may have failed; for whoever has the write lock and the checkpoint lock, with which
+    /// none is under way.
+    var isPageFlushNoted: Bool { memory.word32(LogWord.pageFlush).load(ordering: .sequentiallyConsistent) != 0 }
 
     private func noteLog(_ log: LogIdentifier) {
         guard memory.word64(LogWord.logID).load(ordering: .relaxed) != log.low else { return }

@@ -265,8 +265,8 @@ extension StorageFile {
             lock.stopWriting()
             let stopped = StorageError(
                 .writingStopped,
-                "Writing has stopped: another process failed, or ended, while it brought the realm to the disk. Close the realm in all "
-                    + "processes and open it again",
+                "Writing has stopped: another process failed while it brought the realm to the disk. Close the realm in all processes "
+                    + "and open it again",
                 path: path
             )
             // Whoever opens the file anew in this process closes it first.
@@ -285,6 +285,8 @@ extension StorageFile {
             let found = HeaderRecovery.Result(header: image.header, slot: image.slot)
             try take(found, &state, byteCount: byteCount)
         }
+        // Who noted it is dead: one that has failed has stopped writing.
+        if lock.isPageFlushNoted { try writeOnceMore(behind: image) }
         lock.beginEndOfLog()
         do throws(StorageError) {
             try synchronizePages()

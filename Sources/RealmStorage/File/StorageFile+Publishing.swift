@@ -151,7 +151,7 @@ extension StorageFile {
     }
 
     /// The copies of a slot that are whole.
-    private func headers(inSlot slot: Int) -> [FileHeader] {
+    func headers(inSlot slot: Int) -> [FileHeader] {
         let first = slot * FileHeader.copiesPerSlot
         return (first..<first + FileHeader.copiesPerSlot)
             .compactMap { page in
@@ -392,7 +392,7 @@ extension StorageFile {
     }
 
     /// Has a slot hold again what was kept.
-    private func restoreSlot(_ slot: Int) throws(StorageError) {
+    func restoreSlot(_ slot: Int) throws(StorageError) {
         let byteCount = FileHeader.copiesPerSlot * pageByteCount
         try data.write([(UnsafeRawPointer(slotMemory + byteCount), byteCount)], at: slot * byteCount)
     }

@@ -57,8 +57,16 @@ package struct LogOptions: Sendable {
     package var makeDirectory: @Sendable (String) -> any LogDirectory = { LogFile(besides: $0) }
     /// Applies the records that an opening finds inside one transaction, and prepares its commit.
     package var replay: @Sendable ([CommitRecord], WriteTransaction) throws -> PreparedCommit
+    package typealias PageVisitor =
+        @Sendable (Snapshot, (PageReference) throws(StorageError) -> Void) throws(StorageError) -> Void
+    /// Visits each run of pages that a version's catalog reaches, once.
+    package var forEachPage: PageVisitor
 
-    package init(replay: @escaping @Sendable ([CommitRecord], WriteTransaction) throws -> PreparedCommit) {
+    package init(
+        forEachPage: @escaping PageVisitor,
+        replay: @escaping @Sendable ([CommitRecord], WriteTransaction) throws -> PreparedCommit
+    ) {
+        self.forEachPage = forEachPage
         self.replay = replay
     }
 }

@@ -26,7 +26,7 @@ struct LogReplayTests {
         defer { for suffix in ["", ".log", ".lock"] { try? FileManager.default.removeItem(atPath: copy + suffix) } }
         var options = LoggedDatabase.options()
         let count = Counted()
-        options.log = LogOptions { records, transaction in
+        options.log = LogOptions(forEachPage: ModelVerifier.forEachReachablePage) { records, transaction in
             count.value = records.count
             return try LogReplay.apply(records, in: transaction)
         }
@@ -56,6 +56,43 @@ struct LogReplayTests {
             try database.requireRecovery("step \(step) of seed \(seed)")
         }
         #expect(replays > 0)
+    }
+
+    @Test(
+        "Rule 15: The pages of a database that a checkpoint does not have are found, all of them",
+        arguments: RandomRecordsTests.seeds
+    )
+    func youngPages(seed: UInt64) throws {
+        let recorder = RecordedFiles.Recorder()
+        let options = LoggedDatabase.options(recorder: recorder, stepping: true)
+        let database = try LoggedDatabase(WideOperations.classes, options: options)
+        var operations = WideOperations(random: SplitMix64(seed: seed &+ 900))
+        var written = 0
+        for step in 0..<12 {
+            try database.write { model in
+                for _ in 0..<1 + operations.random.below(40) { try operations.runOne(in: model) }
+            }
+            let (file, before) = (database.file, recorder.operations.count)
+            try file.lockForWriting()
+            defer { file.unlockForWriting() }
+            if step == 6 {
+                file.beginCheckpoint()
+                file.finishCheckpoint()
+            }
+            // What is not found, and what is no page that was written, is an error.
+            let image = try #require(file.lock?.image)
+            try file.writeOnceMore(behind: image)
+            #expect(!file.hasStopped)
+            let writes = recorder.operations[before...]
+                .count { operation in
+                    guard case .write(.realm, let offset, _) = operation else { return false }
+                    return offset >= FileHeader.slotPageCount * pageByteCount
+                }
+            if step == 6 { #expect(writes == 0) }
+            written += writes
+        }
+        #expect(written > 0)
+        try FileVerifier.verify(database.file.beginRead())
     }
 
     @Test(
@@ -186,7 +223,7 @@ struct LogReplayTests {
     ) throws -> [RecordHeading] {
         let found = Mutex<[RecordHeading]>([])
         var options = LoggedDatabase.options()
-        options.log = LogOptions { records, transaction in
+        options.log = LogOptions(forEachPage: ModelVerifier.forEachReachablePage) { records, transaction in
             for record in records {
                 let heading = try record.content.withUnsafeBytes { bytes in
                     var reader = RecordReader(bytes)
@@ -270,7 +307,7 @@ struct LogReplayTests {
         }
         let copy = try database.killed()
         var options = LoggedDatabase.options()
-        options.log = LogOptions { records, transaction in
+        options.log = LogOptions(forEachPage: ModelVerifier.forEachReachablePage) { records, transaction in
             var records = records
             // As if one were missing.
             records.remove(at: 0)

@@ -20,7 +20,7 @@ final class LoggedDatabase {
         var options = StorageOptions()
         options.invariantWasBroken = { Issue.record("A structure is broken: \($0)") }
         options.invariantScope = .whole
-        var log = LogOptions(replay: LogReplay.apply)
+        var log = LogOptions(forEachPage: ModelVerifier.forEachReachablePage, replay: LogReplay.apply)
         log.ringByteCount = ringByteCount
         log.pageCommitCount = 0
         // The test takes the steps of checkpoints.

@@ -246,7 +246,7 @@ struct BackgroundCheckpointTests {
 
             func synchronize() throws(StorageError) {
                 if let lock = flushes.file.withLock({ $0 })?.lock {
-                    flushes.notes.withLock { $0.append(lock.hasStopped) }
+                    flushes.notes.withLock { $0.append(lock.isPageFlushNoted) }
                 }
                 try base.synchronize()
             }
@@ -261,7 +261,7 @@ struct BackgroundCheckpointTests {
         flushes.file.withLock { $0 = file }
         defer { flushes.file.withLock { $0 = nil } }
         file.beginCheckpoint()
-        while file.takeCheckpointStep() { #expect(file.lock?.hasStopped == false) }
+        while file.takeCheckpointStep() { #expect(file.lock?.isPageFlushNoted == false) }
         #expect(flushes.notes.withLock { $0 } == [true, true])
     }
 

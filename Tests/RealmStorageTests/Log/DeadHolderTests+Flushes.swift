@@ -141,7 +141,7 @@ extension DeadHolderTests {
         #expect(try LoggedFile.values(of: file).values[1...2] == [7, 2])
         // Who reads beside it has what he had.
         #expect(try PageArray.values(of: snapshot.catalog.root, in: snapshot.view)[1...2] == [7, 0])
-        let isNoted = file.lock?.hasStopped
+        let isNoted = file.lock?.isPageFlushNoted
         #expect(isNoted == false)
 
         var random = SplitMix64(seed: 15)

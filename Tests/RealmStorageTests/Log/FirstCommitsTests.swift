@@ -35,7 +35,7 @@ struct FirstCommitsTests {
     @Test("Unless somebody says otherwise, 32 commits come before a log, and 32 before the next one")
     func usualCount() throws {
         var options = LoggedFile.options()
-        let usual = LogOptions(replay: { _, _ in throw CocoaError(.featureUnsupported) })
+        let usual = LogOptions(forEachPage: PageArray.forEachPage) { _, _ in throw CocoaError(.featureUnsupported) }
         options.log?.pageCommitCount = usual.pageCommitCount
         let file = try StorageFile.open(path: folder.path("a.realm"), options: options)
         try file.lockForWriting()
@@ -57,7 +57,7 @@ struct FirstCommitsTests {
         for keepsLog in [false, true] {
             let recorder = LoggedFile.Recorder()
             var options = LoggedFile.options(recorder: recorder)
-            let usual = LogOptions(replay: { _, _ in throw CocoaError(.featureUnsupported) })
+            let usual = LogOptions(forEachPage: PageArray.forEachPage) { _, _ in throw CocoaError(.featureUnsupported) }
             options.log?.pageCommitCount = usual.pageCommitCount
             if !keepsLog { options.log = nil }
             do {

@@ -17,10 +17,10 @@ enum LoggedFile {
     /// - Returns: The options.
     static func options(blocks: Int = 8, recorder: Recorder? = nil, stepping: Bool = false) -> StorageOptions {
         var options = StorageOptions()
-        var log = LogOptions(replay: { records, transaction in
+        var log = LogOptions(forEachPage: PageArray.forEachPage) { records, transaction in
             for record in records { try apply(record.content, to: transaction) }
             return try PageArray.commit(transaction)
-        })
+        }
         log.ringByteCount = blocks * LogHeader.blockByteCount
         log.pageCommitCount = 0
         if stepping { log.runBeside = { if $0 == .space { $1() } } }

@@ -100,6 +100,6 @@ struct PageFlushTests {
         let thread = try #require(control.thread.withLock { $0 })
         #expect(throws: StorageError.self) { try thread.end() }
         #expect(control.flushCount.load(ordering: .relaxed) == 1)
-        #expect(file.lock?.hasStopped == true)
+        #expect(file.lock?.isPageFlushNoted == true)
     }
 }

@@ -82,6 +82,19 @@ enum PageArray {
             }
     }
 
+    static func forEachPage(
+        in snapshot: Snapshot,
+        _ body: (PageReference) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let root = snapshot.catalog.root
+        if root.isNone { return }
+        try body(root)
+        let page = try snapshot.view.pointer(to: root)
+        for index in 0..<count { try body(PageReference(load: page + 64 + index * 16)) }
+        let ballast = PageReference(load: page + ballastOffset)
+        if !ballast.isNone { try body(ballast) }
+    }
+
     static func audit(_ snapshot: Snapshot) throws {
         var audit = try SpaceAudit(snapshot)
         try audit.enter(snapshot.catalog.root)

@@ -89,7 +89,7 @@ final class RealmCore {
     /// The observers to wake when the realm moved to a newer version, left a transaction, or ended.
     let signals = ChangeSignals()
     /// The frozen realm of the version that is read, until this one moves on.
-    private var frozenRealm: Realm?
+    var frozenRealm: Realm?
     /// Why the realm cannot follow the file any more; nil while it can.
     var outdatedReason: StorageError?
     /// Why no version can be read any more, in a realm that was closed for it: its classes fit none.
@@ -465,41 +465,6 @@ final class RealmCore {
         core.autorefresh = autorefresh
         core.blockCount = blockCount
         return core
-    }
-
-    // MARK: Frozen
-
-    /// The frozen realm of the version that is read outside a transaction: the same one each time.
-    func freeze() throws(StorageError) -> Realm {
-        if isFrozen { return realm() }
-        let acknowledged = try acknowledgedSnapshot()
-        if !isClosed, let frozenRealm, frozenRealm.core.lifecycle == .open,
-            frozenRealm.core.model.snapshot.version == (acknowledged ?? model.snapshot).version
-        {
-            return frozenRealm
-        }
-        let view: ModelView
-        if let acknowledged {
-            view = try ModelView(snapshot: acknowledged, schema: model.schema)
-        } else {
-            view = try model.duplicate()
-        }
-        let frozen = RealmCore(
-            configuration: configuration,
-            coordinator: coordinator,
-            isolation: .everywhere,
-            model: view,
-            origin: origin,
-            schema: registry.schema
-        )
-        .realm()
-        if isClosed {
-            // Empty, as this one is.
-            frozen.core.end(as: .closed)
-            return frozen
-        }
-        frozenRealm = frozen
-        return frozen
     }
 }
 

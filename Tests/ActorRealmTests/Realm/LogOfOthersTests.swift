@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import RealmModel
 import RealmTestSupport
 import Synchronization
 import Testing
@@ -15,7 +16,9 @@ struct LogOfOthersTests {
 
     /// A file that stands for another process, with an open log.
     private func openOther() throws -> StorageFile {
-        var log = LogOptions(replay: { _, transaction in try transaction.prepareCommit() })
+        var log = LogOptions(forEachPage: ModelVerifier.forEachReachablePage) { _, transaction in
+            try transaction.prepareCommit()
+        }
         log.ringByteCount = 64 * LogHeader.blockByteCount
         log.pageCommitCount = 0
         var options = StorageOptions()

@@ -79,8 +79,8 @@ extension RealmCore {
             try checkCurrentSchema()
             let joining = joining && mayStandOnOwing
             coordinator.writes.transactionBegins(joining: joining, isOpenEnded: isOpenEnded, in: isolation)
-            // What is owed has been sealed, and is being published.
-            if owedPages != nil, !joining { try catchUp() }
+            // What is owed has been sealed, and is being published; what is read outside of the transaction may be in memory until then.
+            if owedPages != nil, !joining { try catchUp(waiting: false) }
             if !isCountedAsWriter {
                 coordinator.file.countWriter(true)
                 isCountedAsWriter = true

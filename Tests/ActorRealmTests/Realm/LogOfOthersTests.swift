@@ -70,12 +70,12 @@ struct LogOfOthersTests {
         _ = try await place.open(configuration)
         control.close()
         let limit = Task {
-            try await Task.sleep(for: .seconds(30))
+            try await Task.sleep(for: .seconds(1_800))
             control.open()
         }
         defer { limit.cancel() }
         let writing = Task { try await place.add("mine") }
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(1_700)
         while !control.isHolding, ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(1)) }
         #expect(control.isHolding)
         #expect(await place.names() == [])

@@ -70,7 +70,7 @@ extension OwingAsyncWritesTests {
     /// Lets a flush go on that somebody waits for who is not to.
     private func release(_ mayGo: DispatchSemaphore) -> Task<Void, any Error> {
         Task {
-            try await Task.sleep(for: .seconds(30))
+            try await Task.sleep(for: .seconds(1_800))
             mayGo.signal()
         }
     }
@@ -93,6 +93,21 @@ extension OwingAsyncWritesTests {
             #expect(await place.names() == ["a", "b", "c", "d"])
             let isInFile = await place.perform { !$0.core.model.snapshot.isInMemory }
             #expect(isInFile)
+        }
+    }
+
+    @Test("A transaction in two steps begins beside a flush of records, and blocks its actor for none")
+    func beginsInFlush() async throws {
+        let hook = Hook()
+        try await withOwing(hooked(hook)) { place, _ in
+            let isFlushed = Mutex(false)
+            let (task, mayGo) = try await beginInFlush("d", place, hook) { isFlushed.withLock { $0 = true } }
+            let limit = release(mayGo)
+            defer { limit.cancel() }
+            let wasFlushed = try await place.commitBegun(mayGo) { isFlushed.withLock { $0 } }
+            #expect(!wasFlushed)
+            try await task.value
+            #expect(await place.names() == ["a", "b", "c", "d", "two steps"])
         }
     }
 
@@ -403,5 +418,19 @@ extension OwingAsyncWritesTests.Place {
             }
         } catch {}
         return names
+    }
+}
+
+extension OwingAsyncWritesTests.Place {
+    /// Commits in two steps, and lets a flush go on in between.
+    ///
+    /// - Returns: What `isFlushed` said at the beginning.
+    fileprivate func commitBegun(_ mayGo: DispatchSemaphore, _ isFlushed: @Sendable () -> Bool) async throws -> Bool {
+        let transaction = try await realm.beginAsyncWrite()
+        let wasFlushed = isFlushed()
+        mayGo.signal()
+        _ = realm.create(Tally.self, value: ["name": "two steps"])
+        try await transaction.commit()
+        return wasFlushed
     }
 }

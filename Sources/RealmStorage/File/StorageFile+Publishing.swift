@@ -273,7 +273,9 @@ extension StorageFile {
     ) throws(StorageError) -> Int {
         var grown = (end + 65535) & ~65535
         // Else zeros would fill the disk first.
-        if needed > byteCount, needed < grown, let free = DataFile.freeByteCount(besides: path), free < grown - byteCount {
+        if needed > byteCount, needed < grown, let free = DataFile.freeByteCount(besides: path),
+            free < grown - byteCount
+        {
             grown = needed
         }
         do throws(StorageError) {

@@ -38,9 +38,10 @@ extension StorageFile {
         let published = image.header
         let own = slots[image.slot].filter { $0.identifier == published.identifier && $0.version <= published.version }
         // Whoever takes over writes over it, once the other slot has the published version.
-        let other = slots[1 - image.slot].filter {
-            $0.identifier == published.identifier && $0.version == published.version
-        }
+        let other = slots[1 - image.slot]
+            .filter {
+                $0.identifier == published.identifier && $0.version == published.version
+            }
         guard let header = own.max(by: { $0.version < $1.version }) ?? other.first else {
             throw .corrupt("The checkpoint's header cannot be read", page: 0, path: path)
         }

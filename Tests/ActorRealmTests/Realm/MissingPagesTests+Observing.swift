@@ -30,6 +30,7 @@ extension MissingPagesTests {
     /// - Parameters:
     ///   - meanwhile: Who comes while the record is being flushed.
     ///   - behind: What is looked at when the write has returned.
+    /// - Throws: What they throw.
     private func withStop<Visitor>(
         meanwhile: (Place, Realm.Configuration) async throws -> Visitor,
         behind: (Place, Visitor) async throws -> Void

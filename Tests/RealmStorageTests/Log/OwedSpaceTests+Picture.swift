@@ -47,7 +47,10 @@ extension OwedSpaceTests {
         withExtendedLifetime(held) {}
     }
 
-    @Test("A picture of free space is put off wherever it does not fit with what the group has changed", arguments: 11..<28)
+    @Test(
+        "A picture of free space is put off wherever it does not fit with what the group has changed",
+        arguments: 11..<28
+    )
     func pictureOfLargeGroup(room: Int) throws {
         let control = TightDevice.Control()
         let file = try open(hasLongLog: true) { TightDevice($0, control) }

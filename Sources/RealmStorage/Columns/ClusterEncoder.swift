@@ -135,7 +135,7 @@ struct ClusterEncoder {
             return
         }
         let pageCount = (ClusterFormat.runDataOffset + byteLength + pageByteCount - 1) / pageByteCount
-        let run = try transaction.allocate(pageCount: pageCount, kind: .column)
+        let run = try transaction.allocate(pageCount: pageCount, kind: .column, series: index)
         run.bytes.storeBytes(of: word, toByteOffset: ClusterFormat.runWordOffset, as: UInt64.self)
         run.bytes.storeBytes(
             of: UInt32(cluster.rowCount),

@@ -1,15 +1,27 @@
 /// What a write transaction does to pages: it takes, copies, seals and gives up runs.
 extension WriteTransaction {
     /// Allocates a run of pages with its header written and the rest zeroed.
-    package func allocate(pageCount: Int, kind: PageKind, level: Int = 0) throws(StorageError) -> MutablePage {
-        let page = try allocateUnfilled(pageCount: pageCount, kind: kind, level: level)
+    ///
+    /// Of many runs of a series, some lie together: who reads them maps, and has read ahead, none of those of others.
+    package func allocate(
+        pageCount: Int,
+        kind: PageKind,
+        level: Int = 0,
+        series: Int? = nil
+    ) throws(StorageError) -> MutablePage {
+        let page = try allocateUnfilled(pageCount: pageCount, kind: kind, level: level, series: series)
         page.clear(PageHeader.byteCount..<page.byteCount)
         return page
     }
 
     /// The same with anything behind the header: the caller fills every byte of it, since all of them come to the file.
-    func allocateUnfilled(pageCount: Int, kind: PageKind, level: Int = 0) throws(StorageError) -> MutablePage {
-        let page = try takeRun(pageCount, isLasting: kind.isLasting)
+    func allocateUnfilled(
+        pageCount: Int,
+        kind: PageKind,
+        level: Int = 0,
+        series: Int? = nil
+    ) throws(StorageError) -> MutablePage {
+        let page = try takeRun(pageCount, isLasting: kind.isLasting, series: series)
         page.clear(0..<PageHeader.byteCount)
         page.bytes.storeLittle(page.reference.page, at: PageHeader.pageOffset)
         page.bytes.storeLittle(page.reference.pageCount, at: PageHeader.pageCountOffset)
@@ -163,13 +175,31 @@ extension WriteTransaction {
         return group.spare.take(pageCount)
     }
 
+    /// Takes a run that lies beside others of its series; nil where it goes wherever there is room.
+    private func takeRun(of series: Int, _ count: UInt32) -> PageNumber? {
+        // Members take and give back on their own account, and what is owed has its pages in the length that the file has.
+        guard !isJoined, !isSettling, group.owedCount == 0, state.space.placementLimit == nil else { return nil }
+        let blockCount = group.blockPageCount(of: series, count)
+        if blockCount == count { return nil }
+        if let page = group.takeRoom(of: series, count) { return page }
+        let end = state.space.pageCount
+        let capacity = min(reservation.pageCapacity, Int(UInt32.max) - 1)
+        guard Int(end) + Int(blockCount) <= capacity else { return nil }
+        let page = state.space.allocate(blockCount)
+        group.take(Extent(page: page, pageCount: blockCount))
+        group.keepRoom(Extent(page: page + count, pageCount: blockCount - count), for: series)
+        return page
+    }
+
     /// Takes a run from the free space, or one that was given back; `isLasting` says that it will probably be in use for
     /// many commits.
-    private func takeRun(_ pageCount: Int, isLasting: Bool) throws(StorageError) -> MutablePage {
+    private func takeRun(_ pageCount: Int, isLasting: Bool, series: Int? = nil) throws(StorageError) -> MutablePage {
         try reservation.failures?.step(.pageMemory, path: file.path)
         let count = UInt32(pageCount)
         let page: PageNumber
-        if let spare = isSettling ? takeSettledSpare(count) : group.spare.take(count) {
+        if let series, let first = takeRun(of: series, count) {
+            page = first
+        } else if let spare = isSettling ? takeSettledSpare(count) : group.spare.take(count) {
             page = spare
         } else {
             // A few only: many would scatter a large commit.

@@ -12,6 +12,7 @@ extension WriteTransaction {
 
     /// Puts this commit's record into the header, or, when the header is full, moves the records there to a segment.
     func writeRecord(_ changeSet: ChangeSet) throws(StorageError) {
+        group.endSeries()
         let own = record(changeSet)
         // With room for more than the record of a small commit; the header before this one has the bytes until now.
         var writer = ByteWriter(behind: state.recordBytes, capacity: 256)

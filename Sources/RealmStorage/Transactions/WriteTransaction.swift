@@ -457,6 +457,7 @@ package final class WriteTransaction {
     /// the commit of the others would be as long.
     private func giveEndBack() {
         guard state.space.pageCount > firstPageCount else { return }
+        group.endSeries()
         let end = max(firstPageCount, group.endOfKept)
         if end == state.space.pageCount { return }
         group.forget(behind: end)
@@ -465,6 +466,7 @@ package final class WriteTransaction {
     }
 
     private func giveSpareBack() {
+        group.endSeries()
         state.space.release(group.spare.extents)
         group.spare = SparePages()
     }

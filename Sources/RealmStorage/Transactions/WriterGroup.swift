@@ -26,6 +26,10 @@ final class WriterGroup {
     @exclusivity(unchecked) private var sortedPageCount: UInt32 = 0
     /// Pages taken and given back, for the next allocation.
     @exclusivity(unchecked) var spare = SparePages()
+    /// Room for the next runs of a series that lie together, taken ahead, by the series; spare once the series ends.
+    @exclusivity(unchecked) private var rooms: [Int: Extent] = [:]
+    /// The number of runs that each series had so far.
+    @exclusivity(unchecked) private var seriesCounts: [Int: Int] = [:]
     /// Pages of earlier members that are given up for good while a member is open, which may still look at them.
     @exclusivity(unchecked) var settled: [Extent] = []
     /// The runs of older versions that members gave up which committed.
@@ -123,6 +127,7 @@ final class WriterGroup {
 
     /// Forgets what a member changed, which is rolled back, and has its pages to spare.
     func drop(_ changes: TransactionChanges, in reservation: Reservation) {
+        endSeries()
         spare = changes.spare
         for extent in changes.taken { spare.insert(extent) }
         endSettling(in: reservation)
@@ -227,6 +232,38 @@ final class WriterGroup {
         } else {
             taken.append(extent)
         }
+    }
+
+    /// Counts a run of a series, and says how many pages are to be taken for it and those that follow: as many as it has itself while
+    /// there were few.
+    func blockPageCount(of series: Int, _ pageCount: UInt32) -> UInt32 {
+        let count = seriesCounts[series, default: 0] + 1
+        seriesCounts[series] = count
+        return count > Self.blockRunCount ? pageCount * UInt32(Self.blockRunCount) : pageCount
+    }
+
+    /// So many runs of a series lie together.
+    private static let blockRunCount = 16
+
+    /// Takes a run from the room of its series; the rest of a room that is too short is spare.
+    func takeRoom(of series: Int, _ pageCount: UInt32) -> PageNumber? {
+        guard let room = rooms[series] else { return nil }
+        if room.pageCount < pageCount {
+            rooms[series] = nil
+            if room.pageCount > 0 { spare.insert(room) }
+            return nil
+        }
+        rooms[series] = Extent(page: room.page + pageCount, pageCount: room.pageCount - pageCount)
+        return room.page
+    }
+
+    /// Keeps what was taken for the next runs of a series.
+    func keepRoom(_ extent: Extent, for series: Int) { rooms[series] = extent }
+
+    /// Has what is left of the rooms of all series to spare.
+    func endSeries() {
+        for room in rooms.values where room.pageCount > 0 { spare.insert(room) }
+        rooms = [:]
     }
 
     /// Gives a run back for the next allocation, and its memory at once.

@@ -239,11 +239,11 @@ final class WriterGroup {
     func blockPageCount(of series: Int, _ pageCount: UInt32) -> UInt32 {
         let count = seriesCounts[series, default: 0] + 1
         seriesCounts[series] = count
-        return count > Self.blockRunCount ? pageCount * UInt32(Self.blockRunCount) : pageCount
+        return count > 16 ? pageCount * UInt32(Self.blockRunCount) : pageCount
     }
 
     /// So many runs of a series lie together.
-    private static let blockRunCount = 16
+    private static let blockRunCount = 32
 
     /// Takes a run from the room of its series; the rest of a room that is too short is spare.
     func takeRoom(of series: Int, _ pageCount: UInt32) -> PageNumber? {

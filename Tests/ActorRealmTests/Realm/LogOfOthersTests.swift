@@ -110,9 +110,11 @@ struct LogOfOthersTests {
         while !control.isHolding, !isGranted.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
         let isEarly = isGranted.withLock { $0 }
         try #require(!isEarly)
-        await #expect(throws: WriteScheduler.TurnTimeout.self) {
+        let timeout = await #expect(throws: WriteScheduler.TurnTimeout.self) {
             try await scheduler.acquire(for: .none, deadline: ContinuousClock.now + .milliseconds(20))
         }
+        // Nobody looks for a write of this process.
+        #expect(timeout?.holder.contains("to end the log of another one") == true)
         waiting.cancel()
         await #expect(throws: CancellationError.self) { try await waiting.value }
         #expect(control.isHolding)

@@ -260,6 +260,28 @@ extension OwingAsyncWritesTests {
         }
     }
 
+    @Test(
+        "A job reads one version, where a commit comes back beside another task's open transaction",
+        arguments: [false, true]
+    )
+    func readsOneVersion(throwing isThrowing: Bool) async throws {
+        let hook = Hook()
+        let control = StepDevice.Control()
+        var configuration = hooked(hook)
+        configuration.makeDevice = { StepDevice($0, control) }
+        try await withOwing(configuration) { place, _ in
+            _ = await place.names()
+            let (task, mayFlush) = try await beginInFlush("d", place, hook)
+            let mayWrite = DispatchSemaphore(value: 0)
+            // The pages are made behind the flush of the record.
+            control.onWrite.set { mayWrite.wait() }
+            let versions = try await place.versionsBesideOpen(mayFlush, mayWrite, throwing: isThrowing)
+            #expect(Set(versions).count == 1)
+            try await task.value
+            #expect(await place.names() == ["a", "b", "c", "d", "open"])
+        }
+    }
+
     @Test("A write whose realm was invalidated meanwhile does not return before somebody who has come finds it")
     func invalidatedMeanwhile() async throws {
         let configuration = configuration()
@@ -422,6 +444,34 @@ extension OwingAsyncWritesTests.Place {
 }
 
 extension OwingAsyncWritesTests.Place {
+    /// The versions that accesses of one job find beside another task's transaction, which is open and was used last: a commit has come back,
+    /// its pages are made, and its task has not gone on.
+    fileprivate func versionsBesideOpen(
+        _ mayFlush: DispatchSemaphore,
+        _ mayWrite: DispatchSemaphore,
+        throwing isThrowing: Bool
+    ) async throws -> [UInt64] {
+        let transaction = try await realm.beginAsyncWrite()
+        _ = realm.create(Tally.self, value: ["name": "open"])
+        mayFlush.signal()
+        while realm.core.owedPages == nil { try await Task.sleep(for: .milliseconds(1)) }
+        let reading = Task<[UInt64], any Error> {
+            let core = self.realm.core
+            mayWrite.signal()
+            // No other job of the actor comes in between.
+            while let pages = core.owedPages, pages.result == nil { usleep(1_000) }
+            var versions: [UInt64] = []
+            for _ in 0..<3 {
+                if isThrowing { try core.requireAccess() } else { core.checkAccess() }
+                versions.append(core.version)
+            }
+            return versions
+        }
+        let versions = try await reading.value
+        try await transaction.commit()
+        return versions
+    }
+
     /// Commits in two steps, and lets a flush go on in between.
     ///
     /// - Returns: What `isFlushed` said at the beginning.

@@ -90,9 +90,61 @@ struct LogReplayTests {
                 }
             if step == 6 { #expect(writes == 0) }
             written += writes
+            let slots = recorder.operations[before...]
+                .compactMap { operation -> Int? in
+                    guard case .write(.realm, let offset, _) = operation else { return nil }
+                    return offset / (FileHeader.copiesPerSlot * pageByteCount)
+                }
+            #expect(slots.contains(0) && slots.contains(1))
         }
         #expect(written > 0)
         try FileVerifier.verify(database.file.beginRead())
+    }
+
+    @Test("Rule 15: To find them nothing is read that the checkpoint has, but for the way there")
+    func readsForYoungPages() throws {
+        let failures = StepFailures()
+        var options = LoggedDatabase.options(stepping: true)
+        options.failures = failures
+        let database = try LoggedDatabase(Self.classes, options: options)
+        let file = database.file
+        try database.write { model in
+            let table = try #require(try model.table(named: "Item"))
+            let numbers = table.ordinal("numbers")
+            for id in 0..<2_000 {
+                let key = try table.insert(primaryKey: .int(Int64(id)))
+                try table.set("name", key, .string("name \(id)"))
+                // A large list has pages of its own.
+                guard id % 10 == 0 else { continue }
+                for value in 0..<150 { try table.listAppend(numbers, key: key, .int(Int64(value))) }
+            }
+        }
+        func change(_ name: String) throws {
+            try database.write { model in
+                let table = try #require(try model.table(named: "Item"))
+                try table.set("name", #require(try table.key(at: 7)), .string(name))
+            }
+        }
+        // The log begins with them.
+        for index in 0..<3 { try change("first \(index)") }
+        try file.lockForWriting()
+        file.beginCheckpoint()
+        file.finishCheckpoint()
+        file.unlockForWriting()
+        try change("second")
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        let image = try #require(file.lock?.image)
+        file.doubtEveryPage()
+        failures.arm(after: nil)
+        try file.writeOnceMore(behind: image)
+        // Reads and writes.
+        let stepCount = failures.outcome.taken
+        #expect(!file.hasStopped)
+        var runCount = 0
+        try ModelVerifier.forEachReachablePage(in: file.beginRead()) { _ in runCount += 1 }
+        #expect(runCount > 200)
+        #expect(stepCount > 0 && stepCount < runCount / 2)
     }
 
     @Test(

@@ -214,6 +214,44 @@ extension DeadHolderTests {
         #expect(try LoggedFile.valuesOfCopy(of: path, in: folder)[1...2] == [7, 2])
     }
 
+    @Test("Whoever lets go of a file last behind a death within a flush leaves the log to the next opening")
+    func letGo() throws {
+        let path = folder.path("a.realm")
+        do {
+            let process = try process(at: path, dyingIn: .pagesOfCheckpoint)
+            let file = try StorageFile.open(path: path, options: LoggedFile.options())
+            process.connection.send(1)
+            #expect(process.end() == SIGKILL)
+            withExtendedLifetime(file) {}
+        }
+        #expect(FileManager.default.fileExists(atPath: path + ".log"))
+        #expect(!StorageFile.isOpenAnywhere(path: path))
+        let file = try StorageFile.open(path: path, options: LoggedFile.options())
+        #expect(try LoggedFile.values(of: file).values[1] == 7)
+    }
+
+    @Test("Whoever opens the file once more behind a death within a flush waits for nobody")
+    func openedBeside() throws {
+        let path = folder.path("a.realm")
+        let process = try process(at: path, dyingIn: .pagesOfCheckpoint)
+        let options = LoggedFile.options()
+        let file = try StorageFile.open(path: path, options: options)
+        process.connection.send(1)
+        #expect(process.end() == SIGKILL)
+        // Who waits does so for a second. An opening may take as long on a slow machine, but not each time.
+        var isShown = false
+        for _ in 0..<20 where !isShown {
+            let begin = ContinuousClock.now
+            let data = try StorageFile.openData(path: path, options: options)
+            let other = try StorageFile.openUnshared(data: data, path: path, options: options, besideOwn: false)
+            isShown = ContinuousClock.now - begin < .milliseconds(900)
+            withExtendedLifetime(other) {}
+        }
+        #expect(isShown)
+        let isNoted = file.lock?.isPageFlushNoted
+        #expect(isNoted == true)
+    }
+
     @Test("Rule 15: a page that is not there any more stops writing, and the next opening takes all from the log")
     func lostPage() throws {
         let path = folder.path("a.realm")

@@ -62,6 +62,8 @@ extension RealmCore {
 
     /// Has the pages made of what the realm has acknowledged without, and moves there; where they cannot be made, to the same version in memory.
     ///
+    /// Another task's transaction in two steps is set aside for that. In one that the caller sees nothing is done.
+    ///
     /// - Parameters:
     ///   - isWriter: Whether a commit waits for it that nothing but its pages makes durable.
     ///   - isWaiting: Whether it waits for flushes that others need, and for blocks. A reader does not: it stands on the version in memory
@@ -70,7 +72,12 @@ extension RealmCore {
     ///   then, and the log has what was acknowledged.
     func catchUp(asWriter isWriter: Bool = false, waiting isWaiting: Bool = true) throws(Realm.Error) {
         // In a forked child nobody makes them.
-        guard let pages = owedPages, !model.isInTransaction, coordinator.file.isOfThisProcess else { return }
+        guard let pages = owedPages, coordinator.file.isOfThisProcess else { return }
+        // Before the first access of a job reads anything: it would move with the second one otherwise.
+        do throws(StorageError) { try setForeignTransactionAside() } catch {
+            throw Realm.Error(storage: error, path: coordinator.path)
+        }
+        if model.isInTransaction { return }
         owedPages = nil
         // Where they are made, nothing that is on its way to the disk is waited for.
         if pages.result == nil {

@@ -315,20 +315,42 @@ package enum ModelVerifier {
         _ body: (PageReference) throws(StorageError) -> Void
     ) throws(StorageError) {
         var visited = VisitedPages()
+        try forEachReachablePage(in: snapshot, &visited, body)
+    }
+
+    /// The same as a walk of the pages that this goes down into: of those below others nothing is read but schemas and the roots of tables.
+    package static func forEachReachablePage(
+        in snapshot: Snapshot,
+        _ visited: inout VisitedPages,
+        _ body: (PageReference) throws(StorageError) -> Void
+    ) throws(StorageError) {
         try snapshot.catalog.forEachPage(in: snapshot.view, &visited, body)
         let model = try ModelView(snapshot: snapshot)
         for schema in model.schema.classes.values {
             guard let table = try model.table(named: schema.name) else { continue }
-            try table.roots.clusters.forEachPage(in: snapshot.view, &visited, body)
+            try table.roots.clusters.forEachPage(in: snapshot.view, &visited, body) {
+                (leaf: LeafView, visited: inout VisitedPages) throws(StorageError) in
+                try forEachListPage(of: table, in: leaf, &visited, body)
+            }
             for tree in table.roots.trees { try tree.forEachPage(in: snapshot.view, &visited, body) }
             for tree in try furtherTrees(of: table) { try tree.forEachPage(in: snapshot.view, &visited, body) }
-            for property in table.layout.listProperties {
-                try forEachRow(table) { (_, location) throws(StorageError) in
-                    let bytes = try table.column(property, in: location.leaf).bytes(location.row)
-                    guard bytes.first == ListFormat.largeForm, bytes.count == ListFormat.largeByteCount else { return }
-                    let root = try ListFormat.root(at: bytes.baseAddress!)
-                    try SequenceTree(root: root).forEachPage(in: snapshot.view, &visited, body)
-                }
+        }
+    }
+
+    /// Visits the runs of the large lists whose roots a leaf has.
+    private static func forEachListPage(
+        of table: TableView,
+        in leaf: LeafView,
+        _ visited: inout VisitedPages,
+        _ body: (PageReference) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        for property in table.layout.listProperties {
+            let column = try table.column(property, in: leaf)
+            for row in 0..<leaf.rowCount {
+                let bytes = try column.bytes(row)
+                guard bytes.first == ListFormat.largeForm, bytes.count == ListFormat.largeByteCount else { continue }
+                let root = try ListFormat.root(at: bytes.baseAddress!)
+                try SequenceTree(root: root).forEachPage(in: table.view, &visited, body)
             }
         }
     }

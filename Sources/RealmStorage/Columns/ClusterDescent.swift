@@ -119,23 +119,34 @@ enum ClusterDescent {
         return node.end(node.count - 1)
     }
 
-    /// Visits every run below a node, the node last.
+    /// Visits every run below a node that the walk goes down into, the node last; each leaf goes to a function before that.
     static func forEachPage(
         from reference: PageReference,
         level: Int?,
         in view: PageView,
         _ visited: inout VisitedPages,
-        _ body: (PageReference) throws(StorageError) -> Void
+        _ body: (PageReference) throws(StorageError) -> Void,
+        eachLeaf: (LeafView, inout VisitedPages) throws(StorageError) -> Void = { _, _ in }
     ) throws(StorageError) {
-        try visited.enter(reference, in: view)
+        guard try visited.enter(reference, in: view) else { return }
         let (base, level) = try load(reference, level: level, in: view)
         if level > 0 {
             let node = InnerView(base: base)
             for index in 0..<node.count {
-                try forEachPage(from: node.reference(index), level: level - 1, in: view, &visited, body)
+                try forEachPage(
+                    from: node.reference(index),
+                    level: level - 1,
+                    in: view,
+                    &visited,
+                    body,
+                    eachLeaf: eachLeaf
+                )
             }
         } else {
-            try LeafView(base: base, view: view).forEachPage(&visited, body)
+            let leaf = LeafView(base: base, view: view)
+            try leaf.forEachPage(&visited, body)
+            // Behind that, so that no run is read that was not entered.
+            try eachLeaf(leaf, &visited)
         }
         try body(reference)
     }
@@ -157,13 +168,12 @@ extension LeafView {
     ) throws(StorageError) {
         for index in 0..<columnCount {
             let external = externalReference(index)
-            if let external { try visited.enter(external, in: view) }
+            if let external, try !visited.enter(external, in: view) { continue }
             let descriptor = base + (ClusterFormat.descriptorsOffset + (index + 1) * ClusterFormat.descriptorByteCount)
             if descriptor.load(fromByteOffset: 1, as: UInt8.self) == ColumnKind.bytes.rawValue {
                 try column(index)
                     .forEachOverflow { (overflow) throws(StorageError) in
-                        try visited.enter(overflow, in: view)
-                        try body(overflow)
+                        if try visited.enter(overflow, in: view) { try body(overflow) }
                     }
             }
             if let external { try body(external) }

@@ -90,14 +90,15 @@ package struct ClusterTree: Sendable, Equatable {
         try forEachPage(in: view, &visited, body)
     }
 
-    /// The same as a part of a longer walk.
+    /// The same as a part of a longer walk, of the pages that this goes down into; each leaf among them goes to a function, too.
     package func forEachPage(
         in view: PageView,
         _ visited: inout VisitedPages,
-        _ body: (PageReference) throws(StorageError) -> Void
+        _ body: (PageReference) throws(StorageError) -> Void,
+        eachLeaf: (LeafView, inout VisitedPages) throws(StorageError) -> Void = { _, _ in }
     ) throws(StorageError) {
         guard !root.isNone else { return }
-        try ClusterDescent.forEachPage(from: root, level: nil, in: view, &visited, body)
+        try ClusterDescent.forEachPage(from: root, level: nil, in: view, &visited, body, eachLeaf: eachLeaf)
     }
 
     /// Checks the row count against the root, and against what a file of that size has room for.

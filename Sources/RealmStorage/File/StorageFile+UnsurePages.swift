@@ -65,12 +65,9 @@ extension StorageFile {
 
     /// Writes the pages of a version once more that an earlier one does not have.
     ///
-    /// Pages of the earlier one were kept since: whatever stands in the place of one is that one.
+    /// Pages of the earlier one were kept since: whatever stands in the place of one is that one, and what it refers to is the earlier one's,
+    /// too. So nothing below such a page is read.
     private func rewritePages(of header: FileHeader, behind flushed: FileHeader) throws(StorageError) {
-        // What was verified may have been dropped since, and read from the disk.
-        for page in FileHeader.slotPageCount..<max(FileHeader.slotPageCount, view.pageLimit) {
-            reservation.verified[page].store(0, ordering: .relaxed)
-        }
         let before = try usedPages(of: flushed)
         let young = try usedPages(of: header).enumerated().map { $1 && !($0 < before.count && before[$0]) }
         let count = young.count { $0 }
@@ -82,15 +79,21 @@ extension StorageFile {
                 path: path
             )
         }
+        // What was verified may have been dropped since, and read from the disk.
+        for page in young.indices.prefix(view.pageLimit) where young[page] {
+            reservation.verified[page].store(0, ordering: .relaxed)
+        }
         var writtenCount = 0
         func rewrite(_ reference: PageReference) throws(StorageError) {
-            guard Int(reference.page) < young.count, young[Int(reference.page)] else { return }
             try writeOnceMore(reference)
             writtenCount += Int(reference.pageCount)
         }
         let snapshot = try beginRead(asking: .published)
-        for segment in try SpaceAudit.spaceSegments(of: snapshot) { try rewrite(segment) }
-        try log.forEachPage(snapshot, rewrite)
+        var visited = VisitedPages(only: young)
+        for segment in try SpaceAudit.spaceSegments(of: snapshot) {
+            if try visited.enter(segment, in: view) { try rewrite(segment) }
+        }
+        try log.forEachPage(snapshot, &visited, rewrite)
         guard writtenCount == count else {
             throw .corrupt("Of \(count) new pages \(writtenCount) are in use", page: 0, path: path)
         }
@@ -111,7 +114,10 @@ extension StorageFile {
 
     /// Per page whether a version uses it.
     private func usedPages(of header: FileHeader) throws(StorageError) -> [Bool] {
-        let space = try WriterState.load(from: header, in: view, path: path).space
+        let state = try WriterState.load(from: header, in: view, path: path)
+        // What was verified before may be another one by now.
+        for segment in state.segments + state.pictures { _ = try view.verifiedPointer(to: segment.reference) }
+        let space = state.space
         var isUsed = [Bool](repeating: true, count: Int(space.pageCount))
         let slots = Extent(page: 0, pageCount: UInt32(FileHeader.slotPageCount))
         for extent in [slots] + space.freeExtents + space.retired.map(\.extent) {

@@ -58,8 +58,10 @@ package struct LogOptions: Sendable {
     /// Applies the records that an opening finds inside one transaction, and prepares its commit.
     package var replay: @Sendable ([CommitRecord], WriteTransaction) throws -> PreparedCommit
     package typealias PageVisitor =
-        @Sendable (Snapshot, (PageReference) throws(StorageError) -> Void) throws(StorageError) -> Void
-    /// Visits each run of pages that a version's catalog reaches, once.
+        @Sendable (
+            Snapshot, inout VisitedPages, (PageReference) throws(StorageError) -> Void
+        ) throws(StorageError) -> Void
+    /// Visits each run of pages that a version's catalog reaches and that the walk goes down into, once.
     package var forEachPage: PageVisitor
 
     package init(

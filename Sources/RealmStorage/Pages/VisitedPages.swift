@@ -2,7 +2,11 @@
 ///
 /// Each run is entered before the walk goes down into it, so that a file in which trees share pages costs a walk no more than its
 /// size: a page that is met twice is damage.
+///
+/// A walk may be one over some pages only. It passes over all others, and over what is below them.
 package struct VisitedPages {
+    /// Per page whether the walk goes down into a run that begins there, and not behind the last one; nil for all.
+    private let wanted: [Bool]?
     /// Per stretch of pages a bit for each, empty as long as no page of it was met; that of `number` is in `bits`.
     private var stretches: [[UInt64]] = []
     /// The stretch that was met last, apart from the others so that a page costs one access to an array.
@@ -11,17 +15,24 @@ package struct VisitedPages {
 
     private static var stretchPageCount: Int { 32_768 }
 
-    package init() {}
+    /// Begins a walk.
+    ///
+    /// - Parameter wanted: Per page whether the walk goes down into a run that begins there; nil for all.
+    package init(only wanted: [Bool]? = nil) { self.wanted = wanted }
 
     /// Notes a run, before it is read.
     ///
+    /// - Returns: Whether the walk goes down into it. One that it passes over is not noted.
     /// - Throws: `StorageError` with code `corrupt` when it does not lie in the file, or a page of it was met before.
-    package mutating func enter(_ reference: PageReference, in view: PageView) throws(StorageError) {
+    @discardableResult
+    package mutating func enter(_ reference: PageReference, in view: PageView) throws(StorageError) -> Bool {
         try view.checkPlace(of: reference)
         let first = Int(reference.page)
+        if let wanted, first >= wanted.count || !wanted[first] { return false }
         if let met = insert(first..<first + Int(reference.pageCount)) {
             throw .corrupt("A page is accounted for twice", page: PageNumber(met))
         }
+        return true
     }
 
     /// As ``enter(_:in:)``; false when that fails.

@@ -32,14 +32,13 @@ extension ByteTree {
         try forEachPage(in: view, &visited, body)
     }
 
-    /// The same as a part of a longer walk.
+    /// The same as a part of a longer walk, of the pages that this goes down into.
     package func forEachPage(
         in view: PageView,
         _ visited: inout VisitedPages,
         _ body: (PageReference) throws(StorageError) -> Void
     ) throws(StorageError) {
-        guard !root.isNone else { return }
-        try visited.enter(root, in: view)
+        guard !root.isNone, try visited.enter(root, in: view) else { return }
         try ByteTree.visit(KeyedPage.root(root, in: view), root, in: view, &visited, body)
     }
 
@@ -53,11 +52,12 @@ extension ByteTree {
         let level = page.level
         for index in 0..<page.count {
             if level == 0 {
-                guard let overflow = page.overflowReference(at: index) else { continue }
-                try visited.enter(overflow, in: view)
+                guard let overflow = page.overflowReference(at: index), try visited.enter(overflow, in: view) else {
+                    continue
+                }
                 try body(overflow)
             } else {
-                try visited.enter(page.childReference(at: index), in: view)
+                guard try visited.enter(page.childReference(at: index), in: view) else { continue }
                 let child = try page.child(at: index, level: level - 1, in: view)
                 try visit(child, page.childReference(at: index), in: view, &visited, body)
             }

@@ -30,14 +30,13 @@ extension SequenceTree {
         try forEachPage(in: view, &visited, body)
     }
 
-    /// The same as a part of a longer walk.
+    /// The same as a part of a longer walk, of the pages that this goes down into.
     package func forEachPage(
         in view: PageView,
         _ visited: inout VisitedPages,
         _ body: (PageReference) throws(StorageError) -> Void
     ) throws(StorageError) {
-        guard !root.isNone else { return }
-        try visited.enter(root, in: view)
+        guard !root.isNone, try visited.enter(root, in: view) else { return }
         let (page, level) = try SequencePage.root(root, in: view)
         try SequenceTree.visit(page, root, level: level, in: view, &visited, body)
     }
@@ -53,14 +52,15 @@ extension SequenceTree {
         if level == 0 {
             let leaf = SequenceLeaf(page)
             for index in 0..<leaf.count {
-                guard let overflow = leaf.overflowReference(at: index) else { continue }
-                try visited.enter(overflow, in: view)
+                guard let overflow = leaf.overflowReference(at: index), try visited.enter(overflow, in: view) else {
+                    continue
+                }
                 try body(overflow)
             }
         } else {
             let inner = SequenceInner(page)
             for child in 0..<inner.count {
-                try visited.enter(inner.reference(at: child), in: view)
+                guard try visited.enter(inner.reference(at: child), in: view) else { continue }
                 let childPage = try inner.childPage(at: child, in: view)
                 try visit(childPage, inner.reference(at: child), level: level - 1, in: view, &visited, body)
             }

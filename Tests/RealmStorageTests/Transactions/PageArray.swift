@@ -84,15 +84,19 @@ enum PageArray {
 
     static func forEachPage(
         in snapshot: Snapshot,
+        _ visited: inout VisitedPages,
         _ body: (PageReference) throws(StorageError) -> Void
     ) throws(StorageError) {
         let root = snapshot.catalog.root
-        if root.isNone { return }
+        guard !root.isNone, try visited.enter(root, in: snapshot.view) else { return }
         try body(root)
         let page = try snapshot.view.pointer(to: root)
-        for index in 0..<count { try body(PageReference(load: page + 64 + index * 16)) }
+        for index in 0..<count {
+            let reference = PageReference(load: page + 64 + index * 16)
+            if try visited.enter(reference, in: snapshot.view) { try body(reference) }
+        }
         let ballast = PageReference(load: page + ballastOffset)
-        if !ballast.isNone { try body(ballast) }
+        if !ballast.isNone, try visited.enter(ballast, in: snapshot.view) { try body(ballast) }
     }
 
     static func audit(_ snapshot: Snapshot) throws {

@@ -115,7 +115,8 @@ extension StorageFile {
 extension StorageFile {
     /// Ends the log when nobody uses the file any more, that of a process that was killed, too; what fails leaves it to the next opening.
     ///
-    /// So do records of that one which have no pages: nothing is written through a file that is going away.
+    /// So do records of that one which have no pages, and a death within a flush of the realm file: nothing is read and written through a file
+    /// that is going away but its header, and an opening begins at the checkpoint.
     func closeLogAtEnd() {
         guard keepsLog, let lock, lock.isOwn, mayEndLog(lock), !hasStopped, (try? lock.tryLockForWriting()) == true
         else { return }
@@ -147,7 +148,8 @@ extension StorageFile {
         // Who lives ends its own. Nobody opens the file meanwhile.
         guard lock.logState != .none, lock.holdOffOpenings() else { return }
         defer { lock.letOpenAgain() }
-        if appliesRecords || openLog == nil && !isBehindOtherLog(lock) { try? followLog(lock) }
+        let needsHeaderOnly = openLog == nil && !isBehindOtherLog(lock) && !lock.isPageFlushNoted
+        if appliesRecords || needsHeaderOnly { try? followLog(lock) }
     }
 
     /// Ends the log that this process has begun; for the holder of the write lock.

@@ -14,6 +14,9 @@ extension WriteScheduler {
                 "this process (\(Self.describe(process: getpid()))) has it, for commits that are on their way to the disk, "
                 + "the last of them of a write \(begun(origin, since))"
         case .otherProcess:
+            if state.withLock({ $0.isEndingLog }) {
+                return "this process (\(Self.describe(process: getpid()))) has it, to end the log of another one"
+            }
             guard let holder = file.writeLockHolder else { return "another process has it" }
             let place = holder.place.map { ", for a write of the realm that was opened at \($0)" } ?? ""
             return "process \(Self.describe(process: holder.process)) has it\(place), taken "

@@ -153,8 +153,12 @@ extension WriteScheduler {
 
     /// Ends the log of another process, where there is one, behind the taking of the lock; on the thread that waits for that at other times.
     private func endLogOfOthers() {
-        do {
-            try file.endLogOfOthers()
+        do throws(StorageError) {
+            if file.hasLogOfOthers {
+                state.withLock { $0.isEndingLog = true }
+                defer { state.withLock { $0.isEndingLog = false } }
+                try file.endLogOfOthers()
+            }
         } catch {
             // Nobody of this process tries it before the queue is told.
             file.unlockForWriting()

@@ -92,6 +92,8 @@ final class WriteScheduler: Sendable {
         var openEnded: Ticket?
         /// The isolation that has a transaction open.
         var holder: RealmIsolation?
+        /// Whether another process's log is being ended, behind the taking of the lock.
+        var isEndingLog = false
         /// How often a blocking writer passed another one because time had passed, for tests and diagnostics.
         var latePressCount = 0
         var flushCount = 0

@@ -69,13 +69,19 @@ extension LockFile {
     }
 
     /// The words of a lock file, where they say that writing has stopped, or may have to; nil otherwise.
+    ///
+    /// It may have to while a flush is under way, which nobody makes without the lock to write or that of checkpoints. A note without them is
+    /// that of a process that has died, and stays until somebody writes.
     private static func stopWords(_ descriptor: Int32) -> [UInt32]? {
         typealias Layout = LockFileLayout
         var words = [UInt32](repeating: 0, count: Layout.waitingThreads / 4)
         let count = words.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress!, $0.count, 0) }
-        guard count == Layout.waitingThreads, words[Layout.Word.stopped / 4] | words[Layout.Word.pageFlush / 4] != 0
-        else { return nil }
-        return words
+        guard count == Layout.waitingThreads else { return nil }
+        if words[Layout.Word.stopped / 4] != 0 { return words }
+        let isFlushing =
+            words[Layout.Word.pageFlush / 4] != 0
+            && crealm_ofd_is_locked(descriptor, Layout.writeByte, Layout.checkpointByte + 1 - Layout.writeByte) != 0
+        return isFlushing ? words : nil
     }
 
     /// Locks the realm file's own byte; fails when there are processes that do not share this lock file.

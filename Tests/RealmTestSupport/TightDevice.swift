@@ -4,7 +4,14 @@ import Synchronization
 /// A device that has no space left for more than it has, or for some of its bytes.
 package final class TightDevice: ForwardingDevice {
     package final class Control: Sendable {
-        private let state = Mutex((isTight: false, refused: 0..<0))
+        private struct State {
+            var isTight = false
+            var refused = 0..<0
+            var refusedCount = 0
+            var freeByteCount: Int?
+        }
+
+        private let state = Mutex(State())
 
         package init() {}
 
@@ -19,6 +26,23 @@ package final class TightDevice: ForwardingDevice {
             get { state.withLock { $0.refused } }
             set { state.withLock { $0.refused = newValue } }
         }
+
+        /// How many writes failed.
+        package var refusedCount: Int { state.withLock { $0.refusedCount } }
+
+        /// What it says that it has left; nil where it does not say.
+        package var freeByteCount: Int? {
+            get { state.withLock { $0.freeByteCount } }
+            set { state.withLock { $0.freeByteCount = newValue } }
+        }
+
+        fileprivate func refuses(_ bytes: Range<Int>, isBeyond: Bool) -> Bool {
+            state.withLock { state in
+                let refuses = state.isTight && isBeyond || state.refused.overlaps(bytes)
+                if refuses { state.refusedCount += 1 }
+                return refuses
+            }
+        }
     }
 
     package let base: any StorageDevice
@@ -29,10 +53,12 @@ package final class TightDevice: ForwardingDevice {
         self.control = control
     }
 
+    package var freeByteCount: Int? { control.freeByteCount }
+
     package func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
         let bytes = offset..<(offset + pieces.reduce(0) { $0 + $1.1 })
         let isBeyond = try bytes.upperBound > base.currentByteCount()
-        if control.isTight && isBeyond || control.refused.overlaps(bytes) {
+        if control.refuses(bytes, isBeyond: isBeyond) {
             throw StorageError(.full, "There is no space left", path: path)
         }
         try base.write(pieces, at: offset)

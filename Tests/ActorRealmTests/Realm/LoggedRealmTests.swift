@@ -391,6 +391,27 @@ struct LoggedRealmTests {
         #expect(hasLog("killed"))
     }
 
+    @Test("The log of a realm that was moved away stays when the realm that has taken its name is deleted")
+    func deletedBesideOther() throws {
+        try withNewRealm(configuration()) { realm in
+            defer { realm.close() }
+            try add(0..<3, to: realm, "one")
+            try kill()
+        }
+        try FileManager.default.moveItem(atPath: path("killed"), toPath: path("moved"))
+        try withNewRealm(configuration("killed")) { realm in
+            defer { realm.close() }
+            try add(0..<2, to: realm, "two")
+        }
+        #expect(try Realm.deleteFiles(for: configuration("killed")))
+        #expect(!FileManager.default.fileExists(atPath: path("killed")))
+        try #require(hasLog("killed"))
+        // Nor does it go with a realm that is not there.
+        #expect(try !Realm.deleteFiles(for: configuration("killed")))
+        try FileManager.default.moveItem(atPath: path("killed") + ".log", toPath: path("moved") + ".log")
+        #expect(try recovered("moved").count == 3)
+    }
+
     @Test("Rule 44: a small log is emptied by checkpoints while commits go on, and a kill at any of them loses nothing")
     func checkpoints() throws {
         var small = configuration()

@@ -74,6 +74,36 @@ struct WriteLockTests {
         writer.unlockForWriting()
     }
 
+    @Test("A closed file has its mark twice, though a process was killed while it waited for the lock")
+    func deadWaiterAtClose() throws {
+        let path = directory.path("closed.realm")
+        var options = LoggedFile.options()
+        options.log = nil
+        do {
+            let file = try StorageFile.open(path: path, options: options)
+            let slot: Int
+            do {
+                let data = try StorageFile.openData(path: path, options: options)
+                let other = try StorageFile.openUnshared(data: data, path: path, options: options)
+                slot = try #require(other.lock).processSlot
+            }
+            try file.lockForWriting()
+            try #require(file.lock).waitingThreads(slot).store(1, ordering: .sequentiallyConsistent)
+            try LoggedFile.commit(file, 1, 2)
+            file.unlockForWriting()
+        }
+        let bytes = Array(try Data(contentsOf: URL(fileURLWithPath: path)))
+        let markCount = bytes.withUnsafeBytes { bytes in
+            (0..<FileHeader.slotPageCount)
+                .count { page in
+                    let place = bytes.baseAddress! + page * pageByteCount
+                    guard case .valid(let header) = FileHeader.read(place, page: PageNumber(page)) else { return false }
+                    return header.confirmedVersion == header.version
+                }
+        }
+        #expect(markCount == 2)
+    }
+
     @Test("whoever gives the lock back while others wait does not take it again before they had it")
     func takingTurns() throws {
         let locks = [try open(), try open(), try open()]

@@ -72,6 +72,44 @@ struct FirstCommitsTests {
         #expect(counts[0] > 0)
     }
 
+    @Test("Where commits are kept as pages, one behind the other, each has one flush again")
+    func pagesInARow() throws {
+        let recorder = LoggedFile.Recorder()
+        let file = try StorageFile.open(
+            path: folder.path("a.realm"),
+            options: LoggedFile.options(recorder: recorder)
+        )
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        for index in 1...3 { try LoggedFile.commit(file, index) }
+        for value in UInt64(1)...40 { try LoggedFile.commit(file, 9, value, recorded: false) }
+        #expect(file.openLog == nil && !hasLog(file))
+        let before = recorder.operations.count
+        try LoggedFile.commit(file, 9, 99, recorded: false)
+        let flushes = recorder.operations[before...].count { if case .synchronize = $0 { true } else { false } }
+        #expect(flushes == 1)
+        #expect(try LoggedFile.valuesOfCopy(of: file.path, in: folder)[9] == 99)
+        // The next record begins one again.
+        try LoggedFile.commit(file, 4)
+        #expect(hasLog(file))
+        let values = try LoggedFile.valuesOfCopy(of: file.path, in: folder)
+        #expect(values[1...4] == [1, 2, 3, 4] && values[9] == 99)
+    }
+
+    @Test("A log stays where records come between commits that are kept as pages")
+    func pagesBetweenRecords() throws {
+        let file = try StorageFile.open(path: folder.path("a.realm"), options: LoggedFile.options())
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        try LoggedFile.commit(file, 1)
+        let log = try #require(file.openLog?.header.log)
+        for value in UInt64(1)...60 {
+            try LoggedFile.commit(file, 9, value, recorded: value % 5 == 0)
+            #expect(file.openLog?.header.log == log)
+        }
+        #expect(try LoggedFile.valuesOfCopy(of: file.path, in: folder)[9] == 60)
+    }
+
     @Test("No commit waits for the space of a log: it is made beside them, without a name")
     func space() throws {
         final class Work: Sendable { let bodies = Mutex<[@Sendable () -> Void]>([]) }

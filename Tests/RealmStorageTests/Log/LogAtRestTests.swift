@@ -125,6 +125,32 @@ struct LogAtRestTests {
         #expect(try LoggedFile.valuesOfCopy(of: path, in: folder)[1...3] == [4, 2, 3])
     }
 
+    @Test(
+        "One that was killed while it waited for the turn to write puts off neither the end nor a close",
+        arguments: [false, true]
+    )
+    func deadWaiter(isClose: Bool) throws {
+        let file = try open()
+        let lock = try #require(file.lock)
+        let slot: Int
+        do {
+            let options = LoggedFile.options(blocks: 64)
+            let data = try StorageFile.openData(path: path, options: options)
+            let other = try StorageFile.openUnshared(data: data, path: path, options: options)
+            slot = try #require(other.lock).processSlot
+        }
+        try file.lockForWriting()
+        // As it stands in the lock file behind a kill.
+        lock.waitingThreads(slot).store(1, ordering: .sequentiallyConsistent)
+        try LoggedFile.commit(file, 1, 4)
+        file.unlockForWriting()
+        #expect(hasLog)
+        if isClose { file.closeLogUnlessWritten() } else { clock.pass(10_000) }
+        #expect(!hasLog)
+        if !isClose { #expect(clock.alarmCount == 0) }
+        #expect(try LoggedFile.valuesOfCopy(of: path, in: folder)[1] == 4)
+    }
+
     @Test("Whoever reads beside its end, in this process or another one, goes on behind the next commits, too")
     func readers() throws {
         let file = try open()
@@ -262,6 +288,29 @@ struct LogAtRestTests {
         #expect(try LoggedFile.valuesOfCopy(of: path, in: folder)[1] == 3)
     }
 
+    @Test("What is due in the midst of a close waits for that: neither begins beside the other")
+    func dueBesideClose() throws {
+        let gate = Gate()
+        let clock = self.clock
+        let file = try open { $0.makeDevice = { GatedDevice($0, gate) } }
+        clock.pass(4_999)
+        gate.isArmed.withLock { $0 = true }
+        let closing = OtherThread { file.closeLogUnlessWritten() }
+        guard gate.isThere.wait(timeout: .now() + 30) == .success else {
+            gate.isArmed.withLock { $0 = false }
+            Issue.record("nothing is flushed by the close")
+            return try closing.end()
+        }
+        let time = OtherThread { clock.pass(1) }
+        time.waitUntilItWaits()
+        gate.mayGoOn.signal()
+        try closing.end()
+        try time.end()
+        #expect(!hasLog)
+        // It was not put off.
+        #expect(clock.alarmCount == 0)
+    }
+
     @Test("So does the end of a file's use, as before it is deleted or replaced")
     func endOfUse() throws {
         let gate = Gate()
@@ -316,6 +365,8 @@ struct LogAtRestTests {
             }
             file.unlockForWriting()
             for _ in 0..<Int.random(in: 0..<200, using: &random) { sched_yield() }
+            // It comes, since nobody has the turn to write meanwhile.
+            if round % 10 == 9 { while hasLog, ContinuousClock.now < deadline { sched_yield() } }
         }
         isDone.store(true, ordering: .sequentiallyConsistent)
         try time.end()
@@ -342,6 +393,33 @@ struct LogAtRestTests {
             try LoggedFile.write(file, value)
         }
         #expect(hasLog)
+    }
+
+    @Test("A log that was refused comes in a later burst, though none of them is as long as what the refusals ask for")
+    func refusedBefore() throws {
+        var options = LoggedFile.options(blocks: 64)
+        options.log?.clock = clock.clock
+        options.log?.pageCommitCount = 2
+        let file = try StorageFile.open(path: path, options: options)
+        let taken = URL(fileURLWithPath: path + ".log")
+        try Data("a log of the program".utf8).write(to: taken)
+        // More than 32 are needed behind the last refusal.
+        for value in UInt64(1)...40 { try LoggedFile.write(file, value) }
+        #expect(file.openLog == nil)
+        try FileManager.default.removeItem(at: taken)
+        for burst in UInt64(0)..<20 where !hasLog {
+            clock.pass(5_000)
+            for value in UInt64(0)..<20 { try LoggedFile.write(file, 100 * burst + value) }
+        }
+        #expect(hasLog)
+        // Nor is each commit a burst.
+        clock.pass(5_000)
+        #expect(!hasLog)
+        for value in UInt64(1)...20 {
+            try LoggedFile.write(file, value)
+            #expect(!hasLog)
+            clock.pass(5_000)
+        }
     }
 
     @Test("Space that was made for a log is given back where no commit takes it before such a rest")

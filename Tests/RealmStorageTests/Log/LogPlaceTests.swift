@@ -190,23 +190,31 @@ struct LogPlaceTests {
         withExtendedLifetime(file) {}
     }
 
+    /// Whether another user than this one comes to the folder that tests have theirs in.
+    static let isReachable: Bool = {
+        if geteuid() != 0 { return true }
+        var folder = FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
+        while folder.path != "/" {
+            var status = stat()
+            guard stat(folder.path, &status) == 0, status.st_mode & 0o001 != 0 else { return false }
+            folder.deleteLastPathComponent()
+        }
+        return true
+    }()
+
     /// Runs in a process that may do what the modes of the files allow.
-    ///
-    /// - Returns: Whether such a process comes to the folder at all.
-    private func asAnotherUser(_ body: () throws -> Void) throws -> Bool {
-        let folder = self.folder.url.path
+    private func asAnotherUser(_ body: () throws -> Void) throws {
         let child = try ForkedProcess { _ in
             if geteuid() == 0, setgroups(0, nil) != 0 || setegid(65_532) != 0 || seteuid(65_533) != 0 { _exit(3) }
-            if faccessat(AT_FDCWD, folder, X_OK, AT_EACCESS) != 0 { _exit(9) }
             try body()
         }
-        let status = child.end()
-        if status == 9 << 8 { return false }
-        #expect(status == 0)
-        return true
+        #expect(child.end() == 0)
     }
 
-    @Test("A realm opens for its owner behind a process of root's that was killed", .enabled(if: geteuid() == 0))
+    @Test(
+        "A realm opens for its owner behind a process of root's that was killed",
+        .enabled(if: geteuid() == 0 && LogPlaceTests.isReachable)
+    )
     func killedRoot() throws {
         try makeClosed()
         #expect(unlink(path + ".lock") == 0)
@@ -222,12 +230,15 @@ struct LogPlaceTests {
         child.kill()
         child.end()
         #expect(hasLog(path))
-        guard try asAnotherUser({ try goOn(from: 4, at: path) }) else { return }
+        try asAnotherUser { try goOn(from: 4, at: path) }
         #expect(!hasLog(path))
         try goOn(from: 5, at: path)
     }
 
-    @Test("What this user may not read at the log's name keeps a realm that was closed from nobody")
+    @Test(
+        "What this user may not read at the log's name keeps a realm that was closed from nobody",
+        .enabled(if: LogPlaceTests.isReachable)
+    )
     func unreadable() throws {
         try makeClosed()
         let own = Array("somebody else's".utf8)
@@ -235,15 +246,18 @@ struct LogPlaceTests {
         try Data(own).write(to: URL(fileURLWithPath: log))
         #expect(chmod(log, 0) == 0 && chmod(path, 0o666) == 0 && chmod(path + ".lock", 0o666) == 0)
         #expect(chmod(folder.url.path, 0o777) == 0)
-        let isTried = try asAnotherUser {
+        try asAnotherUser {
             for value in UInt64(2)...3 { try goOn(from: value, at: path) }
         }
         #expect(chmod(log, 0o600) == 0)
         #expect(try bytes(log) == own)
-        if isTried { try goOn(from: 4, at: path) }
+        try goOn(from: 4, at: path)
     }
 
-    @Test("A log that this user may not remove is applied, and stays for whoever may")
+    @Test(
+        "A log that this user may not remove is applied, and stays for whoever may",
+        .enabled(if: LogPlaceTests.isReachable)
+    )
     func irremovable() throws {
         try makeClosed()
         let killed: String
@@ -257,21 +271,24 @@ struct LogPlaceTests {
         #expect(throws: StorageError.self) { try StorageFile.open(path: killed) }
         for suffix in ["", ".log", ".lock"] { #expect(chmod(killed + suffix, 0o666) == 0) }
         #expect(chmod(folder.url.path, 0o555) == 0)
-        let isTried = try asAnotherUser {
+        try asAnotherUser {
             for value in UInt64(4)...5 { try goOn(from: value, at: killed) }
         }
         #expect(chmod(folder.url.path, 0o700) == 0)
         #expect(hasLog(killed))
-        try goOn(from: isTried ? 6 : 4, at: killed)
+        try goOn(from: 6, at: killed)
         #expect(!hasLog(killed))
     }
 
-    @Test("No log is begun that could not be the realm's owner's", .enabled(if: geteuid() == 0))
+    @Test(
+        "No log is begun that could not be the realm's owner's",
+        .enabled(if: geteuid() == 0 && LogPlaceTests.isReachable)
+    )
     func foreignOwner() throws {
         try makeClosed()
         #expect(chmod(path, 0o666) == 0 && chmod(path + ".lock", 0o666) == 0)
         #expect(chmod(folder.url.path, 0o777) == 0)
-        _ = try asAnotherUser {
+        try asAnotherUser {
             let reasons = Mutex<[StorageError.Code]>([])
             var options = LoggedFile.options()
             options.log?.wasRefused = { reason in reasons.withLock { $0.append(reason.code) } }

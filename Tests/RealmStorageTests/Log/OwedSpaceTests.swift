@@ -370,6 +370,53 @@ struct OwedSpaceTests {
         #expect(try LoggedFile.values(of: file).values == Owed.model(12))
     }
 
+    @Test("No zeros fill a disk that says that it has less than a step left, and half of that stays free")
+    func askedFirst() throws {
+        let control = TightDevice.Control()
+        let file = try open(hasLongLog: true) { TightDevice($0, control) }
+        defer { file.unlockForWriting() }
+        let member = try Owed.member(file, 1, 7)
+        try fill(member)
+        let end = file.byteCount
+        control.freeByteCount = 64 * pageByteCount
+        control.refused = (end + 64 * pageByteCount)..<(1 << 40)
+        // Ahead of need it is not made longer at all.
+        #expect(!member.mayOwePages)
+        #expect(file.byteCount == end)
+        try file.publish([PageArray.commit(member)])
+        #expect(control.refusedCount == 0)
+        #expect(file.byteCount > end && file.byteCount <= end + 32 * pageByteCount)
+        #expect(try values(of: file) == Owed.model(0, more: [1: 7]))
+    }
+
+    @Test("On a disk that is nearly full and does not say so steps get smaller, and few are refused")
+    func smallerSteps() throws {
+        let control = TightDevice.Control()
+        let file = try open(hasLongLog: true) { TightDevice($0, control) }
+        defer { file.unlockForWriting() }
+        // A step is longer than what is left.
+        let ballast = try file.beginWrite()
+        try PageArray.setBallast(900, in: ballast)
+        try file.publish([PageArray.commit(ballast)])
+        let first = try Owed.member(file, 1, 0)
+        try fill(first)
+        control.refused = (file.byteCount + 300 * pageByteCount)..<(1 << 40)
+        try file.publish([PageArray.commit(first)])
+        for value in UInt64(1)...20 {
+            let member = try Owed.member(file, 1, value)
+            for _ in 0..<2 { _ = member.seal(try allocate(in: member)) }
+            if member.mayOwePages {
+                #expect(try member.acknowledge())
+                try file.publish([#require(try file.sealGroup())])
+            } else {
+                try file.publish([PageArray.commit(member)])
+            }
+        }
+        // 2 or 3; about two for each commit where each tries it whole.
+        #expect(control.refusedCount > 0 && control.refusedCount < 8)
+        #expect(try values(of: file) == Owed.model(0, more: [1: 20]))
+    }
+
     /// How often a file was flushed.
     private final class FlushCounter: Sendable {
         private let state = Mutex(0)

@@ -9,8 +9,8 @@ extension StorageFile {
     @discardableResult
     package static func removeFiles(ofRealmAt path: String) throws(StorageError) -> Bool {
         var removed = try removeUnfinished(at: path)
-        // A log that a kill leaves without its realm would be another file's for the next one of that name, and a realm without its log
-        // is refused, as it should be.
+        // A kill must not leave the log without its realm, by which it is known: it would stay, and keep the next realm of that name from having
+        // one. A realm without its log is refused, as it should be.
         if try removeLog(ofRealmAt: path) { removed = true }
         // Before the realm: whoever opens one that others make there at this moment has the same lock file as they. One that stays
         // does no harm, and whatever else stands at its name stays.

@@ -163,6 +163,7 @@ extension StorageFile {
         switch plan.way {
         case .oneFlush: break
         case .records:
+            pageCommitCountBesideLog = 0
             releaseBehindCheckpoint()
             if openLog.usedByteCount > openLog.header.ringByteCount / 2 {
                 beginCheckpoint()
@@ -176,11 +177,22 @@ extension StorageFile {
                 return forgetLog()
             }
             checkpointVersion.store(plan.header.version, ordering: .releasing)
-            logRest?.commit(to: self, keptAsPages: true)
+            endLogBesidePages(plan)
+            if self.openLog != nil { logRest?.commit(to: self, keptAsPages: true) }
         }
     }
 
     // MARK: The end of a log
+
+    /// Ends the log behind a commit that is published, where it is one of many in a row that were kept as pages: without it they flush once.
+    ///
+    /// What fails stops writing, as in any other place, and leaves the log to the next opening; the commit is there.
+    private func endLogBesidePages(_ plan: PublishingPlan) {
+        // What was acknowledged before it had records.
+        pageCommitCountBesideLog = plan.hasAcknowledged ? 0 : pageCommitCountBesideLog + 1
+        guard let log = options.log, pageCommitCountBesideLog >= log.pageCommitLimit else { return }
+        try? closeOwnLog()
+    }
 
     /// Brings everything to the realm file, and removes the log.
     ///
@@ -225,6 +237,7 @@ extension StorageFile {
     func forgetLog() {
         openLog = nil
         pageCommitCount = 0
+        pageCommitCountBesideLog = 0
         // Behind the step that is under way: it is about the log that is forgotten.
         checkpointSteps.withLock { _ in
             checkpoint.withLock { course in

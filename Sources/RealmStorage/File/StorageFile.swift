@@ -53,6 +53,9 @@ package final class StorageFile: Sendable {
     /// When the last of them came.
     // As above.
     nonisolated(unsafe) var lastPageCommit: UInt64 = 0
+    /// The commits that were kept as pages beside the log, one behind the other.
+    // As above.
+    nonisolated(unsafe) var pageCommitCountBesideLog = 0
     /// Multiplies the commits before the next attempt to make a log: it doubles with each failure.
     // Used by the thread that publishes.
     nonisolated(unsafe) var logRetryFactor = 1

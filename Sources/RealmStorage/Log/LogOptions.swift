@@ -9,6 +9,8 @@ package struct LogOptions: Sendable {
     package var contentByteLimit = 64 << 10
     /// So many commits that follow each other are kept as pages before a log is made: it costs zeros and four flushes, and its end one more.
     package var pageCommitCount = 32
+    /// So many commits that follow each other are kept as pages beside a log before it is ended: each flushes once more than without one.
+    package var pageCommitLimit = 8
     /// Whether a commit that its record has made durable may stay without pages until somebody needs them, where one realm of one process
     /// has the file.
     package var pagesOnDemand = false

@@ -60,11 +60,19 @@ extension LockFile {
         let pause = turns.nextPause.load(ordering: .relaxed)
         turns.nextPause.store(min(2 * pause, LockFile.greatestPauseNanoseconds), ordering: .relaxed)
         turns.givesWayAgain.store(LockFile.nanosecond + pause, ordering: .relaxed)
+        forgetDeadWaiters()
+    }
+
+    /// Has nobody count as waiting who has died; for who does not come again, and so does not give way in vain.
+    ///
+    /// A lock for each that waits.
+    func forgetDeadWaiters() {
+        guard isOwn else { return }
         for slot in usedSlots where isWaiting(slot) { forgetIfDead(slot: slot) }
     }
 
     /// Whether other processes wait for the write lock; one that died waiting is counted until the lock is given back to
-    /// it in vain, or its slot is taken.
+    /// it in vain, its slot is taken, or ``forgetDeadWaiters()``.
     var hasWaitingProcesses: Bool { usedSlots.contains { isWaiting($0) } }
 
     /// How many other processes wait for the write lock, counted as ``hasWaitingProcesses`` does it.

@@ -118,8 +118,9 @@ extension StorageFile {
     /// So do records of that one which have no pages, and a death within a flush of the realm file: nothing is read and written through a file
     /// that is going away but its header, and an opening begins at the checkpoint.
     func closeLogAtEnd() {
-        guard keepsLog, let lock, lock.isOwn, mayEndLog(lock), !hasStopped, (try? lock.tryLockForWriting()) == true
-        else { return }
+        guard keepsLog, let lock, lock.isOwn, mayEndLog(lock), !hasStopped else { return }
+        lock.forgetDeadWaiters()
+        guard (try? lock.tryLockForWriting()) == true else { return }
         endLog(lock, applying: false)
         lock.unlockForWriting()
     }
@@ -131,7 +132,9 @@ extension StorageFile {
     package func closeLogUnlessWritten() {
         guard keepsLog, isOfThisProcess, let lock else { return }
         logRest?.waitForWork()
-        guard mayEndLog(lock), (try? tryLockForWriting()) == true else { return }
+        guard mayEndLog(lock) else { return }
+        lock.forgetDeadWaiters()
+        guard (try? tryLockForWriting()) == true else { return }
         if !hasStopped { endLog(lock, applying: true) }
         unlockForWriting()
     }

@@ -417,7 +417,9 @@ extension StorageFile {
                 return other.version == published.version && other.confirmedVersion == other.version
             }
         // While a log is open, and for whoever read beside one, the newest version is another process's business.
-        guard stopped == nil, !isMarked, !published.mark.isOpen, (try? lock.tryLockForWriting()) == true else { return }
+        guard stopped == nil, !isMarked, !published.mark.isOpen else { return }
+        lock.forgetDeadWaiters()
+        guard (try? lock.tryLockForWriting()) == true else { return }
         if lock.newestVersion == published.version, lock.logState == .none {
             var header = published
             header.confirmedVersion = header.version

@@ -27,6 +27,7 @@ extension StorageFile {
     ///
     /// What fails stops writing, as in any other place, and leaves the log to the next opening.
     private func endLogAtRest() -> Bool {
+        lock?.forgetDeadWaiters()
         // Behind a checkpoint that is being made there is less to flush.
         guard checkpoint.withLock({ $0.next == nil }), lock?.hasWaitingProcesses == false,
             (try? tryLockForWriting()) == true

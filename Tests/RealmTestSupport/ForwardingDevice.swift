@@ -9,6 +9,7 @@ extension ForwardingDevice {
     package var descriptor: Int32 { base.descriptor }
     package var path: String { base.path }
     package var isReadOnly: Bool { base.isReadOnly }
+    package var freeByteCount: Int? { base.freeByteCount }
 
     package func currentByteCount() throws(StorageError) -> Int { try base.currentByteCount() }
     package func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {

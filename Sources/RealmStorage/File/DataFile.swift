@@ -234,12 +234,24 @@ final class DataFile: StorageDevice {
         path.utf8.lastIndex(of: UInt8(ascii: "/")).map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     }
 
-    /// How many bytes the device of a file has left for this process; nil where the system does not say.
+    /// How many bytes the file's device has left for this process: the folder that the path names may be on another one.
+    package var freeByteCount: Int? {
+        var information = statvfs()
+        return fstatvfs(descriptor, &information) == 0 ? DataFile.freeByteCount(by: information) : nil
+    }
+
+    /// How many bytes the device of a file's folder has left for this process; nil where the system does not say.
     static func freeByteCount(besides path: String) -> Int? {
         var information = statvfs()
+        return statvfs(directory(of: path), &information) == 0 ? freeByteCount(by: information) : nil
+    }
+
+    private static func freeByteCount(by information: statvfs) -> Int? {
         // Some say that they have no blocks at all, where nothing limits them.
-        guard statvfs(directory(of: path), &information) == 0, information.f_blocks > 0 else { return nil }
-        let (byteCount, overflows) = information.f_bavail.multipliedReportingOverflow(by: information.f_frsize)
+        guard information.f_blocks > 0 else { return nil }
+        // The last blocks are for root.
+        let count = geteuid() == 0 ? information.f_bfree : information.f_bavail
+        let (byteCount, overflows) = count.multipliedReportingOverflow(by: information.f_frsize)
         return overflows ? nil : Int(exactly: byteCount)
     }
 

@@ -62,6 +62,7 @@ struct FailingStepDevice: StorageDevice {
     var descriptor: Int32 { base.descriptor }
     var path: String { base.path }
     var isReadOnly: Bool { base.isReadOnly }
+    var freeByteCount: Int? { base.freeByteCount }
 
     func currentByteCount() throws(StorageError) -> Int {
         try failures.step(.length, path: path)

@@ -8,6 +8,9 @@ package protocol StorageDevice: Sendable {
     var path: String { get }
     var isReadOnly: Bool { get }
 
+    /// How many bytes the file's device has left for this process; nil where nobody says.
+    var freeByteCount: Int? { get }
+
     /// The file's present length, after checking that it is still there.
     func currentByteCount() throws(StorageError) -> Int
 
@@ -22,6 +25,8 @@ package protocol StorageDevice: Sendable {
 }
 
 extension StorageDevice {
+    package var freeByteCount: Int? { nil }
+
     /// Extends the file with zero bytes that are really written, to be flushed before the space is used; cuts it back when
     /// that fails. (On ext4 a fresh block whose first write-back failed stays zero even after a later good flush.)
     func grow(from old: Int, to new: Int) throws(StorageError) {

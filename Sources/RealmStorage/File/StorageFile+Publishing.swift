@@ -254,7 +254,9 @@ extension StorageFile {
         .get()
     }
 
-    /// Makes the file longer ahead of need, or, where the disk has no space for that, just as long as is needed.
+    /// Makes the file longer ahead of need, or, where the disk has no space for that, by less, and at least as long as is needed.
+    ///
+    /// What the disk says that it has left is an estimate, which refuses nothing that is needed.
     ///
     /// - Parameters:
     ///   - byteCount: Its length.
@@ -273,17 +275,21 @@ extension StorageFile {
     ) throws(StorageError) -> Int {
         var grown = (end + 65535) & ~65535
         // Else zeros would fill the disk first.
-        if needed > byteCount, needed < grown, let free = DataFile.freeByteCount(besides: path),
-            free < grown - byteCount
-        {
-            grown = needed
+        if needed < grown, let free = data.freeByteCount, free < grown - byteCount {
+            guard needed > byteCount else {
+                throw StorageError(.full, "The device has no space left to make the realm file longer", path: path)
+            }
+            grown = max(needed, (byteCount + free / 2) & ~65535)
         }
-        do throws(StorageError) {
-            try data.grow(from: byteCount, to: grown)
-        } catch {
-            guard error.code == .full, needed > byteCount, needed < grown else { throw error }
-            grown = needed
-            try data.grow(from: byteCount, to: grown)
+        while true {
+            do throws(StorageError) {
+                try data.grow(from: byteCount, to: grown)
+                break
+            } catch {
+                guard error.code == .full, needed > byteCount, needed < grown else { throw error }
+                // Not just by what is needed: the next commits would each be refused what is more, and flush a length.
+                grown = max(needed, (byteCount + (grown - byteCount) / 2) & ~65535)
+            }
         }
         if isFlushed {
             step = .flushingLength

@@ -134,6 +134,19 @@ struct LogSpaceHeldTests {
         #expect(calls.prepared.load(ordering: .relaxed) == 0)
     }
 
+    @Test("What is left for a file is asked of its own device, wherever its path leads since")
+    func ownDevice() throws {
+        let (release, link) = (folder.path("release"), folder.path("current"))
+        try FileManager.default.createDirectory(atPath: release, withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: release)
+        try Data("a file".utf8).write(to: URL(fileURLWithPath: release + "/a"))
+        let data = try DataFile.open(path: link + "/a", isReadOnly: true)
+        _ = try #require(data.freeByteCount)
+        try FileManager.default.removeItem(atPath: link)
+        #expect(data.freeByteCount != nil)
+        #expect(DataFile.freeByteCount(besides: data.path) == nil)
+    }
+
     @Test("A device with less than four times as much left keeps it for commits")
     func lastSpace() async throws {
         let path = folder.path("a.realm")

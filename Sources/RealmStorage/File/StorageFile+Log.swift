@@ -41,7 +41,10 @@ extension StorageFile {
             _ = logSpace.take()
         }
         pageCommitCount += 1
-        guard pageCommitCount > log.pageCommitCount * logRetryFactor else { return false }
+        pageCommitCountBehindFailure += 1
+        guard pageCommitCount > log.pageCommitCount,
+            pageCommitCountBehindFailure > log.pageCommitCount * logRetryFactor
+        else { return false }
         switch logSpace.ask() {
         case .made: return true
         case .beingMade: return false
@@ -66,6 +69,7 @@ extension StorageFile {
     /// Doubles the commits before the next attempt to make a log.
     private func postponeLog() {
         pageCommitCount = 0
+        pageCommitCountBehindFailure = 0
         logRetryFactor = min(2 * logRetryFactor, 1_024)
     }
 

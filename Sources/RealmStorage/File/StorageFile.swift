@@ -47,7 +47,7 @@ package final class StorageFile: Sendable {
     let pageFlush = Mutex<StorageError?>(nil)
     /// Held while the newest version is shown to other processes beside an open log.
     let imaging = Mutex(())
-    /// The commits that could have been records, since there was no log.
+    /// The commits that could have been records, since there was no log, and no pause in which it would have ended.
     // Used by the thread that publishes.
     nonisolated(unsafe) var pageCommitCount = 0
     /// When the last of them came.
@@ -56,7 +56,10 @@ package final class StorageFile: Sendable {
     /// The commits that were kept as pages beside the log, one behind the other.
     // As above.
     nonisolated(unsafe) var pageCommitCountBesideLog = 0
-    /// Multiplies the commits before the next attempt to make a log: it doubles with each failure.
+    /// The same since the last attempt to make a log that failed, whatever pauses came.
+    // As above.
+    nonisolated(unsafe) var pageCommitCountBehindFailure = 0
+    /// Multiplies them before the next attempt: it doubles with each failure.
     // Used by the thread that publishes.
     nonisolated(unsafe) var logRetryFactor = 1
     /// Whether it was said why there is no log.

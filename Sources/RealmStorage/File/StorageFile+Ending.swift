@@ -131,7 +131,12 @@ extension StorageFile {
     /// since nobody has written for a while.
     package func closeLogUnlessWritten() {
         guard keepsLog, isOfThisProcess, let lock else { return }
-        logRest?.waitForWork()
+        guard let logRest else { return endLogUnlessWritten(lock) }
+        // An alarm that came before the turn to write is taken would have it, and this return beside the end of the log.
+        logRest.withoutWork { endLogUnlessWritten(lock) }
+    }
+
+    private func endLogUnlessWritten(_ lock: LockFile) {
         guard mayEndLog(lock) else { return }
         lock.forgetDeadWaiters()
         guard (try? tryLockForWriting()) == true else { return }

@@ -83,8 +83,10 @@ final class LogRest: Sendable {
         if let end { ask(for: .end, in: end) }
     }
 
-    /// Waits for whatever is being done just now.
-    func waitForWork() { file.withLock { _ in } }
+    /// Does something beside which nothing is done by an alarm; waits for what is being done just now.
+    ///
+    /// It is to publish nothing to a log: a commit is noted here.
+    func withoutWork(_ body: () -> Void) { file.withLock { _ in body() } }
 
     /// Has nobody call anything of the file any more until somebody commits to it, and waits for whoever does just now.
     func silence() {

@@ -365,7 +365,16 @@ struct OwedPagesTests {
         return try StorageFile.openUnshared(data: data, path: path, options: options)
     }
 
-    @Test("Whoever opens the file beside them waits for their pages, and until its patience ends")
+    /// How somebody opens the file who cannot make their version in memory.
+    private static func optionsWithoutMemory() -> StorageOptions {
+        var options = options()
+        options.log?.replay = { _, _ in throw StorageError(.io, "as a test has it") }
+        return options
+    }
+
+    @Test(
+        "Whoever opens the file beside them and cannot read them in memory waits for their pages, and until its patience ends"
+    )
     func waits() throws {
         let path = folder.path("a.realm")
         let child = try ForkedProcess { parent in
@@ -382,7 +391,7 @@ struct OwedPagesTests {
             _ = parent.receive()
         }
         #expect(child.connection.receive() == 1)
-        var hasty = Self.options()
+        var hasty = Self.optionsWithoutMemory()
         hasty.owedPagesWait = .milliseconds(50)
         let refusal = #expect(throws: StorageError.self) { try StorageFile.open(path: path, options: hasty) }
         #expect(refusal?.code == .timedOut)
@@ -392,7 +401,7 @@ struct OwedPagesTests {
         let group = DispatchGroup()
         thread.async(group: group) {
             do {
-                let file = try StorageFile.open(path: path, options: Self.options())
+                let file = try StorageFile.open(path: path, options: Self.optionsWithoutMemory())
                 opened.withLock { $0 = true }
                 let found = try LoggedFile.values(of: file).values
                 values.withLock { $0 = found }

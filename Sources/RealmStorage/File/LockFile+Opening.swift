@@ -17,6 +17,13 @@ extension LockFile {
         while nanosecond < end { usleep(useconds_t(outsiderNanoseconds / 1_000)) }
     }
 
+    /// Whether somebody has the realm file open who has a place in a lock file, for such a reader, who has none.
+    ///
+    /// Not where the system cannot say.
+    static func isAnybodyPresent(in data: any StorageDevice) -> Bool {
+        crealm_ofd_is_locked(data.descriptor, LockFileLayout.presenceByte, 1) > 0
+    }
+
     /// Says that such a reader has ended: closing alone would leave its lock to a child that was forked meanwhile.
     static func endOutsider(in data: any StorageDevice) {
         _ = crealm_ofd_lock(data.descriptor, Int32(F_UNLCK), LockFileLayout.outsiderByte, 1, 0)

@@ -12,7 +12,7 @@ extension StorageFile {
         guard let log = options.log, options.durability == .flushed,
             state.withLock({ $0.stopped == nil && !$0.published.isFormer })
         else { return .oneFlush }
-        if hasLostLog {
+        if hasLostLog || keepsReadersOut {
             if let way = endOfLostLog(behind: commits) { return way }
             try leaveLostLog()
         }
@@ -176,10 +176,7 @@ extension StorageFile {
             }
             logRest?.commit(to: self)
         case .pages(let mark):
-            guard mark.isOpen else {
-                lock?.endLog()
-                return forgetLog()
-            }
+            guard mark.isOpen else { return forgetClosedLog() }
             checkpointVersion.store(plan.header.version, ordering: .releasing)
             endLogBesidePages(plan)
             if self.openLog != nil { logRest?.commit(to: self, keptAsPages: true) }

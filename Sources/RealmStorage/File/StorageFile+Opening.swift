@@ -113,6 +113,9 @@ extension StorageFile {
             try LockFile.announceOutsider(in: data)
         }
         do throws(StorageError) {
+            if lock == nil {
+                recovered = try recoverWithoutLock(data, reservation, path, waiting: options.owedPagesWait)
+            }
             let file = try open(data, reservation, lock, recovered, path: path, options: options)
             if let unread { try file.replay(unread) }
             try file.waitForOwedPages()

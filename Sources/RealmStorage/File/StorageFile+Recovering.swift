@@ -1,3 +1,5 @@
+import Glibc
+
 /// Opening a file that a kill has left with commits in its log, for whoever uses no log: for reading only, without one, or without
 /// durability.
 extension StorageFile {
@@ -25,6 +27,42 @@ extension StorageFile {
                 // Where this process may not do so, another one may have done it meanwhile.
                 recoveriesLeft = isApplied ? recoveriesLeft - 1 : 0
             }
+        }
+    }
+
+    /// What a reader begins at that has no lock file, and was announced: waits until a process that lives has ended its log.
+    ///
+    /// Who writes sees such a reader, and ends the log with its next commit; one that rests does so in any case. So it is a matter of some
+    /// seconds, unless a transaction is open for longer.
+    ///
+    /// - Throws: `StorageError`: `timedOut` where the log is open for longer than that; where nobody has the file who could end it, the same as
+    ///   without waiting.
+    static func recoverWithoutLock(
+        _ data: any StorageDevice,
+        _ reservation: Reservation,
+        _ path: String,
+        waiting wait: Duration
+    ) throws(StorageError) -> HeaderRecovery.Result {
+        let end = ContinuousClock.now + wait
+        var pause: useconds_t = 1_000
+        while true {
+            // Asked before: who goes meanwhile has ended its log.
+            let isAnybodyPresent = LockFile.isAnybodyPresent(in: data)
+            do throws(StorageError) {
+                return try recover(data, reservation, path)
+            } catch {
+                guard error.namesUnreadLog, isAnybodyPresent else { throw error }
+            }
+            guard ContinuousClock.now < end else {
+                throw StorageError(
+                    .timedOut,
+                    "Another process has a log of the realm that holds newer commits, and has not ended it for \(wait): it has been in a "
+                        + "write transaction, or has stopped. Open the realm again when that is over",
+                    path: path
+                )
+            }
+            usleep(pause)
+            pause = min(pause * 2, 20_000)
         }
     }
 

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// The records of commits that were acknowledged without pages, for whoever asks while an open transaction keeps their pages from being made.
+/// The records of commits that were acknowledged without pages, for whoever asks while an open transaction keeps their pages from being made:
+/// of this process or of another one.
 final class OwedRecords: Sendable {
     private struct State {
         /// Oldest first; the writer's group has the same bytes.
@@ -24,8 +25,11 @@ final class OwedRecords: Sendable {
             version: entry.version,
             content: entry.content
         )
-        state.withLock { $0.records.append(record) }
+        append([record])
     }
+
+    /// Notes those that stand in a log, and are durable.
+    func append(_ records: [CommitRecord]) { state.withLock { $0.records += records } }
 
     /// Their pages are made.
     func removeAll() {

@@ -65,7 +65,9 @@ extension StorageFile {
     /// Where the version cannot be made in memory, it waits for the end of the transaction, unless that is the caller's own.
     func makeOwedPages(for demand: PageDemand) throws(StorageError) -> ReplayedVersion? {
         if demand == .published { return nil }
-        guard owesPages.load(ordering: .sequentiallyConsistent) else { return nil }
+        guard owesPages.load(ordering: .sequentiallyConsistent) else {
+            return try demand == .acknowledged ? versionOwedByOthers() : nil
+        }
         if demand == .atHand { return hasStopped ? replayOwedRecords() : nil }
         var replayed: ReplayedVersion?
         pageMaker.make {

@@ -6,12 +6,14 @@ extension StorageFile {
     /// Waits, for an opening beside other processes, until what they have acknowledged can be read.
     ///
     /// The process that owes the pages sees this one from now on, and makes them in a moment; where it is dead, they are made from its log.
+    /// Where it does neither, as in the midst of a transaction, they are read in memory.
     ///
-    /// - Throws: `timedOut` where it does not make them, as in the midst of a transaction that does not end. For reading only, and where it is
-    ///   dead, what says of a closed file that its log is to be applied first.
+    /// - Throws: `timedOut` where it does not make them, and they cannot be read in memory. For reading only, and where it is dead, what says of
+    ///   a closed file that its log is to be applied first.
     func waitForOwedPages() throws(StorageError) {
         guard let lock, isBehindOtherLog(lock) else { return }
-        let end = ContinuousClock.now + options.owedPagesWait
+        let begin = ContinuousClock.now
+        var readsLogBehind = StorageFile.makingPatience
         var pause: useconds_t = 100
         while isBehindOtherLog(lock) {
             if data.isReadOnly {
@@ -25,7 +27,13 @@ extension StorageFile {
                 if isBehindOtherLog(lock) { try followLog(lock) }
                 return
             }
-            guard ContinuousClock.now < end else {
+            let time = ContinuousClock.now - begin
+            if time >= readsLogBehind {
+                if readsOwedByOthers() { return }
+                // It was published meanwhile, or there is no memory for it.
+                readsLogBehind = time * 2
+            }
+            guard time < options.owedPagesWait else {
                 throw StorageError(
                     .timedOut,
                     "Another process has acknowledged commits that cannot be read yet, and has been in a write transaction for "
@@ -36,6 +44,60 @@ extension StorageFile {
             usleep(pause)
             pause = min(pause * 2, 5_000)
         }
+    }
+
+    /// How long a process has for making pages, before another one reads its log instead.
+    private static let makingPatience = Duration.milliseconds(20)
+
+    /// Has whoever asks for the newest version read it in memory, made from the log of the process that owes its pages; for an opening.
+    ///
+    /// That process sees this one, and acknowledges nothing more without pages.
+    ///
+    /// - Returns: Whether that can be: not where the version has pages by now, this process cannot read the log, or its records cannot be applied.
+    private func readsOwedByOthers() -> Bool {
+        guard let lock, let log = options.log ?? options.recovery,
+            let base = try? beginRead(asking: .published), base.header.mark.isOpen
+        else { return false }
+        let mark = base.header.mark
+        let past = lock.pastLog
+        let durable = past.durableOffset(of: mark.log)
+        // Where that version is no more the newest, the log may be written over: then the records do not follow it.
+        guard let device = try? StorageFile.logDirectory(options, path).open(forReadingOnly: true),
+            case .log(let reader)? = try? LogReader.read(device.descriptor, path: path), reader.header.log == mark.log,
+            var tail = try? reader.tail(
+                from: mark.point,
+                version: base.version,
+                durable: durable,
+                refused: past.refused(in: mark.log)
+            )
+        else { return false }
+        tail.cut(at: durable)
+        guard let last = tail.records.last, tail.end.offset == durable else { return false }
+        // The file may get one version of all of them.
+        owed.lastReplayed.max(last.version, ordering: .sequentiallyConsistent)
+        owedByOthers.append(tail.records)
+        guard (try? owedByOthers.replayed(over: base, log)) != nil else {
+            owedByOthers.removeAll()
+            return false
+        }
+        acknowledgedByOthers.store(last.version, ordering: .sequentiallyConsistent)
+        return true
+    }
+
+    /// What another process had acknowledged without pages when this one opened the file, in memory; nil where there was nothing, or it is
+    /// published.
+    ///
+    /// One atomic load where there was nothing.
+    func versionOwedByOthers() throws(StorageError) -> ReplayedVersion? {
+        let version = acknowledgedByOthers.load(ordering: .acquiring)
+        guard version != 0, let log = options.log ?? options.recovery else { return nil }
+        if newestVersion < version {
+            let base = try beginRead(asking: .published)
+            if let made = try owedByOthers.replayed(over: base, log) { return made }
+        }
+        acknowledgedByOthers.store(0, ordering: .releasing)
+        owedByOthers.removeAll()
+        return nil
     }
 
     /// Whether a log of another process has something that was acknowledged and is not published.

@@ -76,6 +76,10 @@ package final class StorageFile: Sendable {
     let owesPages = Atomic<Bool>(false)
     /// Their records.
     let owed = OwedRecords()
+    /// The same of another process, where this one was opened beside a transaction of that which keeps their pages from being made.
+    let owedByOthers = OwedRecords()
+    /// The version of the last of those; 0 where it is published, or there are none.
+    let acknowledgedByOthers = Atomic<UInt64>(0)
     /// The version of the last commit that was acknowledged by its record.
     ///
     /// Set under the lock of `writer`, by whoever has the log's turn.

@@ -55,7 +55,8 @@ extension StorageFile {
     ///
     /// - Returns: Whether that can be: not where the version has pages by now, this process cannot read the log, or its records cannot be applied.
     private func readsOwedByOthers() -> Bool {
-        guard let lock, let log = options.log ?? options.recovery,
+        // Where that process has stopped, everybody has to close the file.
+        guard let lock, !lock.hasStopped, let log = options.log ?? options.recovery,
             let base = try? beginRead(asking: .published), base.header.mark.isOpen
         else { return false }
         let mark = base.header.mark

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import RealmStorage
+import Synchronization
 
 extension WriteScheduler {
     /// Who has the write lock, for messages: the process, since when, and the place: for this process where the write was begun, for

@@ -1,3 +1,4 @@
+import Glibc
 import RealmStorage
 import Synchronization
 
@@ -59,7 +60,7 @@ package final class TightDevice: ForwardingDevice {
         let bytes = offset..<(offset + pieces.reduce(0) { $0 + $1.1 })
         let isBeyond = try bytes.upperBound > base.currentByteCount()
         if control.refuses(bytes, isBeyond: isBeyond) {
-            throw StorageError(.full, "There is no space left", path: path)
+            throw StorageError(.full, "There is no space left", path: path, errorNumber: ENOSPC)
         }
         try base.write(pieces, at: offset)
     }

@@ -249,9 +249,8 @@ final class DataFile: StorageDevice {
     private static func freeByteCount(by information: statvfs) -> Int? {
         // Some say that they have no blocks at all, where nothing limits them.
         guard information.f_blocks > 0 else { return nil }
-        // The last blocks are for root.
-        let count = geteuid() == 0 ? information.f_bfree : information.f_bavail
-        let (byteCount, overflows) = count.multipliedReportingOverflow(by: information.f_frsize)
+        // Without the blocks that are kept for root, who is not asked for: in a container it may be another one.
+        let (byteCount, overflows) = information.f_bavail.multipliedReportingOverflow(by: information.f_frsize)
         return overflows ? nil : Int(exactly: byteCount)
     }
 

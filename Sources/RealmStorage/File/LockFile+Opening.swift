@@ -88,7 +88,11 @@ extension LockFile {
         let isFlushing =
             words[Layout.Word.pageFlush / 4] != 0
             && crealm_ofd_is_locked(descriptor, Layout.writeByte, Layout.checkpointByte + 1 - Layout.writeByte) != 0
-        return isFlushing ? words : nil
+        if isFlushing { return words }
+        // Whoever stops says so before the lock is given back.
+        var stopped: UInt32 = 0
+        let isRead = pread(descriptor, &stopped, 4, off_t(Layout.Word.stopped)) == 4
+        return isRead && stopped != 0 ? words : nil
     }
 
     /// Locks the realm file's own byte; fails when there are processes that do not share this lock file.

@@ -18,7 +18,14 @@ extension StorageFile {
         }
         let entries = entries(of: commits)
         if openLog == nil {
-            guard entries != nil, isLogWorthwhile(log), try startLog(log) else { return .oneFlush }
+            guard entries != nil else {
+                // As many would end it.
+                pageCommitCountBesideLog += 1
+                if pageCommitCountBesideLog >= log.pageCommitLimit { pageCommitCount = 0 }
+                return .oneFlush
+            }
+            pageCommitCountBesideLog = 0
+            guard isLogWorthwhile(log), try startLog(log) else { return .oneFlush }
         }
         guard let openLog else { return .oneFlush }
         releaseBehindCheckpoint()

@@ -72,7 +72,8 @@ extension StorageFile {
                 // It is told by a commit that needs it; the length that the file has may be enough.
                 if hasStopped { return false }
                 let byteCount = byteCount
-                if error.code == .full { growth.withLock { $0.refusedByteCount = byteCount } }
+                // What the device says that it has left is an estimate, and costs nothing to ask for.
+                if error.code == .full, error.errorNumber != nil { growth.withLock { $0.refusedByteCount = byteCount } }
             }
         }
         return isSecured(space.withEnd)

@@ -57,7 +57,8 @@ extension StorageFile {
                 throw StorageError(
                     .timedOut,
                     "Another process has a log of the realm that holds newer commits, and has not ended it for \(wait): it has been in a "
-                        + "write transaction, or has stopped. Open the realm again when that is over",
+                        + "write transaction, or has stopped. Open the realm again when that is over; where the process that wrote has "
+                        + "died, open it for writing once, with a lock file",
                     path: path
                 )
             }

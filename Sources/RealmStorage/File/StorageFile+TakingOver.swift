@@ -11,7 +11,7 @@ extension StorageFile {
     /// - Throws: `timedOut` where it does not make them, and they cannot be read in memory. For reading only, and where it is dead, what says of
     ///   a closed file that its log is to be applied first.
     func waitForOwedPages() throws(StorageError) {
-        guard let lock, isBehindOtherLog(lock) else { return }
+        guard let lock else { return }
         let begin = ContinuousClock.now
         var readsLogBehind = StorageFile.makingPatience
         var pause: useconds_t = 100
@@ -43,6 +43,17 @@ extension StorageFile {
             }
             usleep(pause)
             pause = min(pause * 2, 5_000)
+        }
+        try takeImage(of: lock)
+    }
+
+    /// Takes over a version that stands in the lock file and not yet as the newest one: its process may have ended between the two.
+    private func takeImage(of lock: LockFile) throws(StorageError) {
+        guard let image = lock.image, image.header.version > lock.newestVersion else { return }
+        let byteCount = try data.currentByteCount()
+        try state.withLock { (state) throws(StorageError) in
+            guard image.header.version > state.published.version else { return }
+            try take(HeaderRecovery.Result(header: image.header, slot: image.slot), &state, byteCount: byteCount)
         }
     }
 

@@ -84,10 +84,13 @@ struct StoppedBesideTests {
     private func opensBehindFlush(at path: String) throws -> Bool {
         try LoggedFile.write(StorageFile.open(path: path, options: LoggedFile.options()), 7)
         let other = try openBeside(path)
+        // As who makes a checkpoint beside its commits has it.
+        #expect(try other.lock?.tryLockForCheckpoint() == true)
         other.lock?.notePageFlush(true)
         let flush = OtherThread {
             usleep(200_000)
             other.lock?.notePageFlush(false)
+            other.lock?.unlockForCheckpoint()
         }
         let begin = ContinuousClock.now
         let file = try StorageFile.open(path: path, options: LoggedFile.options())

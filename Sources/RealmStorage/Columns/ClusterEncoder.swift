@@ -4,6 +4,9 @@ struct ClusterEncoder {
     let plan: ClusterPlan
     let transaction: WriteTransaction
 
+    /// Whether its rows have no pages yet.
+    private var isNew: Bool { cluster.origin.isNone }
+
     /// Writes and seals the cluster's runs, frees those of the base that they replace, and returns the node's reference.
     func write() throws(StorageError) -> PageReference {
         let rows = cluster.rowCount
@@ -135,7 +138,7 @@ struct ClusterEncoder {
             return
         }
         let pageCount = (ClusterFormat.runDataOffset + byteLength + pageByteCount - 1) / pageByteCount
-        let run = try transaction.allocate(pageCount: pageCount, kind: .column)
+        let run = try transaction.allocate(pageCount: pageCount, kind: .column, stretch: isNew ? index : nil)
         run.bytes.storeBytes(of: word, toByteOffset: ClusterFormat.runWordOffset, as: UInt64.self)
         run.bytes.storeBytes(
             of: UInt32(cluster.rowCount),

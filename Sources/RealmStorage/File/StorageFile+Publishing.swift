@@ -234,7 +234,7 @@ extension StorageFile {
                     byteCount = try data.currentByteCount()
                 }
                 if needed > byteCount, !plan.isBulk {
-                    let end = max(needed, byteCount + StorageFile.growthStep(byteCount: byteCount))
+                    let end = StorageFile.grownByteCount(from: byteCount, needed: needed)
                     byteCount = try grow(
                         from: byteCount,
                         to: end,

@@ -1,15 +1,28 @@
 /// What a write transaction does to pages: it takes, copies, seals and gives up runs.
 extension WriteTransaction {
     /// Allocates a run of pages with its header written and the rest zeroed.
-    package func allocate(pageCount: Int, kind: PageKind, level: Int = 0) throws(StorageError) -> MutablePage {
-        let page = try allocateUnfilled(pageCount: pageCount, kind: kind, level: level)
+    ///
+    /// - Parameter stretch: The column of which it is a run, beside other runs of which it is to lie where it is long; nil for
+    ///   wherever there is room.
+    package func allocate(
+        pageCount: Int,
+        kind: PageKind,
+        level: Int = 0,
+        stretch: Int? = nil
+    ) throws(StorageError) -> MutablePage {
+        let page = try allocateUnfilled(pageCount: pageCount, kind: kind, level: level, stretch: stretch)
         page.clear(PageHeader.byteCount..<page.byteCount)
         return page
     }
 
     /// The same with anything behind the header: the caller fills every byte of it, since all of them come to the file.
-    func allocateUnfilled(pageCount: Int, kind: PageKind, level: Int = 0) throws(StorageError) -> MutablePage {
-        let page = try takeRun(pageCount, isLasting: kind.isLasting)
+    func allocateUnfilled(
+        pageCount: Int,
+        kind: PageKind,
+        level: Int = 0,
+        stretch: Int? = nil
+    ) throws(StorageError) -> MutablePage {
+        let page = try takeRun(pageCount, isLasting: kind.isLasting, stretch: stretch)
         page.clear(0..<PageHeader.byteCount)
         page.bytes.storeLittle(page.reference.page, at: PageHeader.pageOffset)
         page.bytes.storeLittle(page.reference.pageCount, at: PageHeader.pageCountOffset)
@@ -163,13 +176,35 @@ extension WriteTransaction {
         return group.spare.take(pageCount)
     }
 
+    /// Takes a long run of a column beside others of it; nil where it goes wherever there is room.
+    private func takeRun(_ count: UInt32, ofColumn column: Int) -> PageNumber? {
+        // Members take and give back on their own account, what is owed has its pages in the length that the file has, and a file
+        // that is being made smaller has none beside.
+        guard count >= ColumnStretches.leastRunPageCount, !isJoined, !isSettling, group.owedCount == 0,
+            state.space.placementLimit == nil
+        else { return nil }
+        if let page = group.stretches.take(count, of: column) { return page }
+        guard let stretchCount = group.stretches.pageCount(for: count, of: column),
+            Int(state.space.pageCount) + Int(stretchCount) <= min(reservation.pageCapacity, Int(UInt32.max) - 1)
+        else { return nil }
+        let stretch = Extent(page: state.space.allocate(stretchCount), pageCount: stretchCount)
+        group.take(stretch)
+        if let rest = group.stretches.keep(stretch, for: column) { group.spare.insert(rest) }
+        return group.stretches.take(count, of: column)
+    }
+
+    /// Has what is left of the stretches of columns to spare.
+    func endStretches() { group.endStretches() }
+
     /// Takes a run from the free space, or one that was given back; `isLasting` says that it will probably be in use for
     /// many commits.
-    private func takeRun(_ pageCount: Int, isLasting: Bool) throws(StorageError) -> MutablePage {
+    private func takeRun(_ pageCount: Int, isLasting: Bool, stretch: Int? = nil) throws(StorageError) -> MutablePage {
         try reservation.failures?.step(.pageMemory, path: file.path)
         let count = UInt32(pageCount)
         let page: PageNumber
-        if let spare = isSettling ? takeSettledSpare(count) : group.spare.take(count) {
+        if let stretch, let first = takeRun(count, ofColumn: stretch) {
+            page = first
+        } else if let spare = isSettling ? takeSettledSpare(count) : group.spare.take(count) {
             page = spare
         } else {
             // A few only: many would scatter a large commit.

@@ -26,6 +26,8 @@ final class WriterGroup {
     @exclusivity(unchecked) private var sortedPageCount: UInt32 = 0
     /// Pages taken and given back, for the next allocation.
     @exclusivity(unchecked) var spare = SparePages()
+    /// Room for the next long runs of columns, taken ahead while a table is written.
+    @exclusivity(unchecked) var stretches = ColumnStretches()
     /// Pages of earlier members that are given up for good while a member is open, which may still look at them.
     @exclusivity(unchecked) var settled: [Extent] = []
     /// The runs of older versions that members gave up which committed.
@@ -110,6 +112,7 @@ final class WriterGroup {
     /// Takes over what a member changed, which commits.
     func absorb(_ changes: inout TransactionChanges, in reservation: Reservation) {
         isSealedInPart = false
+        endStretches()
         if memberCount == 0 {
             swap(&retired, &changes.retired)
             swap(&sealed, &changes.sealed)
@@ -229,6 +232,11 @@ final class WriterGroup {
         }
     }
 
+    /// Has what is left of the stretches of columns to spare.
+    func endStretches() {
+        for room in stretches.end() { spare.insert(room) }
+    }
+
     /// Gives a run back for the next allocation, and its memory at once.
     func giveBack(_ extent: Extent, in reservation: Reservation) {
         forgetSeal(of: PageReference(page: extent.page, pageCount: extent.pageCount, checksum: 0))
@@ -321,7 +329,7 @@ extension WriterGroup {
         for (extent, next) in zip(own, own.dropFirst()) {
             try Invariant.require(extent.end <= next.page, "Page \(next.page) was taken twice")
         }
-        try checkSpare(spare.extents)
+        try checkSpare(spare.extents + stretches.rooms)
         try checkRetired(retired[...])
         try checkSealed(sealed[...])
         if !hasSpilled {

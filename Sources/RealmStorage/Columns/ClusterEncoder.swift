@@ -138,7 +138,11 @@ struct ClusterEncoder {
             return
         }
         let pageCount = (ClusterFormat.runDataOffset + byteLength + pageByteCount - 1) / pageByteCount
-        let run = try transaction.allocate(pageCount: pageCount, kind: .column, stretch: isNew ? index : nil)
+        let run = try transaction.allocate(
+            pageCount: pageCount,
+            kind: .column,
+            beside: isNew ? ColumnStretches.Column(owner: ObjectIdentifier(cluster.memory), index: index) : nil
+        )
         run.bytes.storeBytes(of: word, toByteOffset: ClusterFormat.runWordOffset, as: UInt64.self)
         run.bytes.storeBytes(
             of: UInt32(cluster.rowCount),

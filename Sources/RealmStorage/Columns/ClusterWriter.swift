@@ -207,7 +207,7 @@ package final class ClusterWriter {
     ///
     /// The writer may go on afterwards; a small cluster at the end, which the next rows go to, stays open.
     package func seal() throws(StorageError) -> ClusterTree {
-        defer { transaction.endStretches() }
+        defer { transaction.endStretches(of: ObjectIdentifier(memory)) }
         countTail()
         defer { tailPlan = nil }
         let kept: OpenCluster?

@@ -4,22 +4,31 @@
 /// of what the system reads ahead and maps around a touch. Beside others of its kind it is not in memory for those who read the
 /// rest of the rows.
 struct ColumnStretches {
-    /// A run is long from so many pages on: a quarter of the 16 pages that the system maps around a touch.
-    static let leastRunPageCount: UInt32 = 4
-    /// The longest stretch: eight times as much.
-    private static let greatestPageCount: UInt32 = 128
-
-    private struct Column {
-        /// The pages that its runs have been given so far.
-        var pageCount: UInt32 = 0
-        /// What is left of its stretch.
-        var room = Extent(page: 0, pageCount: 0)
+    /// A column of one table.
+    struct Column: Hashable {
+        /// What writes the table.
+        let owner: ObjectIdentifier
+        let index: Int
     }
 
-    private var columns: [Int: Column] = [:]
+    private struct Stretch {
+        /// What is left of the newest one.
+        var room = Extent(page: 0, pageCount: 0)
+        /// The pages that runs of the column have been given so far.
+        var pageCount: UInt32 = 0
+        /// The pages that earlier stretches have left over.
+        var restPageCount: UInt32 = 0
+    }
+
+    /// A run is long from so many pages on: a quarter of the 16 pages that the system maps around a touch.
+    static let leastRunPageCount: UInt32 = 4
+    /// The longest stretch: eight times as much as the system maps.
+    private static let greatestPageCount: UInt32 = 128
+
+    private var columns: [Column: Stretch] = [:]
 
     /// Takes a run from the stretch of its column; nil where that has no room.
-    mutating func take(_ count: UInt32, of column: Int) -> PageNumber? {
+    mutating func take(_ count: UInt32, of column: Column) -> PageNumber? {
         guard var own = columns[column], own.room.pageCount >= count else { return nil }
         let page = own.room.page
         own.room.page += count
@@ -29,37 +38,46 @@ struct ColumnStretches {
         return page
     }
 
-    /// How long the next stretch of a column is to be, for a run that it has no room for.
+    /// How long a new stretch of a column is to be, for a run that has no room in the one before.
     ///
-    /// It is a quarter of what the column has already: so much of the file may stay unused at most. Of a few runs each goes wherever
-    /// there is room.
+    /// It is a quarter of what the column has already, so that few runs of a small table have pages taken ahead. What is left of the one
+    /// before is given up for it, of which there may be a thirty-second of the column in all: runs differ in length.
     ///
     /// - Returns: The number of pages, or nil where the run is to lie alone.
-    mutating func pageCount(for count: UInt32, of column: Int) -> UInt32? {
-        let runCount = min(columns[column, default: Column()].pageCount / 4, Self.greatestPageCount) / count
-        if runCount >= 2 { return runCount * count }
-        columns[column, default: Column()].pageCount &+= count
-        return nil
+    func pageCount(for count: UInt32, of column: Column) -> UInt32? {
+        let own = columns[column] ?? Stretch()
+        guard own.restPageCount + own.room.pageCount <= own.pageCount / 32 else { return nil }
+        let runCount = min(own.pageCount / 4, max(Self.greatestPageCount, 8 * count)) / count
+        return runCount >= 2 ? runCount * count : nil
+    }
+
+    /// Notes a run that lies alone.
+    mutating func note(_ count: UInt32, of column: Column) {
+        columns[column, default: Stretch()].pageCount &+= count
     }
 
     /// Keeps a new stretch of a column.
     ///
-    /// - Returns: What was left of the one before, which was too short.
-    mutating func keep(_ stretch: Extent, for column: Int) -> Extent? {
-        let rest = columns[column, default: Column()].room
-        columns[column, default: Column()].room = stretch
+    /// - Returns: What was left of the one before.
+    mutating func keep(_ stretch: Extent, for column: Column) -> Extent? {
+        var own = columns[column] ?? Stretch()
+        let rest = own.room
+        own.room = stretch
+        own.restPageCount += rest.pageCount
+        columns[column] = own
         return rest.pageCount > 0 ? rest : nil
     }
 
-    /// Forgets all columns.
+    /// Forgets the columns of a table, or all.
     ///
     /// - Returns: What is left of their stretches.
-    mutating func end() -> [Extent] {
+    mutating func end(of owner: ObjectIdentifier? = nil) -> [Extent] {
         if columns.isEmpty { return [] }
-        defer { columns = [:] }
-        return rooms
+        let ended = columns.filter { owner == nil || $0.key.owner == owner }
+        for column in ended.keys { columns[column] = nil }
+        return ended.values.map(\.room).filter { $0.pageCount > 0 }
     }
 
-    /// What is left of the stretches.
+    /// What is left of the newest stretches.
     var rooms: [Extent] { columns.values.map(\.room).filter { $0.pageCount > 0 } }
 }

@@ -24,7 +24,9 @@ struct FileGrowth {
 
     /// Notes that a stretch has been written to.
     mutating func fill(_ bytes: Range<Int>) {
-        if holes.isEmpty { return }
+        // Most are written behind the last hole.
+        guard let last = holes.last, bytes.lowerBound < last.upperBound, holes.contains(where: { $0.overlaps(bytes) })
+        else { return }
         holes = holes.flatMap { hole -> [Range<Int>] in
             if !hole.overlaps(bytes) { return [hole] }
             return [

@@ -3,7 +3,7 @@ import Synchronization
 /// Writing more than memory should hold.
 extension StorageFile {
     /// A commit that makes the file grow by more than this writes its content instead of zeros first.
-    static var bulkGrowthByteCount: Int { 4 << 20 }
+    static var bulkGrowthByteCount: Int { 2 << 20 }
 
     /// Writes runs of the open transaction to their places before its commit, and lets them be read there.
     ///

@@ -148,6 +148,6 @@ extension StorageFile {
         }
         if isLongEnough(for: count) { return }
         let (byteCount, needed) = (byteCount, count * pageByteCount)
-        try growAhead(to: StorageFile.grownByteCount(from: byteCount, needed: needed), atLeast: needed)
+        try growAhead(to: max(needed, byteCount + StorageFile.growthStep(byteCount: byteCount)), atLeast: needed)
     }
 }

@@ -234,7 +234,7 @@ extension StorageFile {
                     byteCount = try data.currentByteCount()
                 }
                 if needed > byteCount, !plan.isBulk {
-                    let end = StorageFile.grownByteCount(from: byteCount, needed: needed)
+                    let end = max(needed, byteCount + StorageFile.growthStep(byteCount: byteCount))
                     byteCount = try grow(
                         from: byteCount,
                         to: end,

@@ -14,17 +14,6 @@ extension StorageFile {
         min(max(byteCount / 2, 128 << 10), 8 << 20)
     }
 
-    /// The length that a file gets which is too short for a commit.
-    ///
-    /// There is room for the next small ones behind it, so that few of them change the length. A large one gets what it needs.
-    static func grownByteCount(from byteCount: Int, needed: Int) -> Int {
-        if needed - byteCount > largeGrowthByteCount { return needed }
-        return max(needed, byteCount + growthStep(byteCount: byteCount))
-    }
-
-    /// What is large beside the longest step.
-    private static let largeGrowthByteCount = 2 << 20
-
     /// The longest stretch that one call cuts off, so that no writer waits long behind it.
     private static let longestCut = 64 << 20
 

@@ -70,6 +70,19 @@ struct SpaceMap: Equatable {
         return pageCount
     }
 
+    /// Takes pages for several runs that are to lie together.
+    ///
+    /// - Returns: The first page; nil where only the end of the file has so many while much is free in shorter extents, where
+    ///   each run alone has room.
+    mutating func allocateStretch(_ count: UInt32) -> PageNumber? {
+        if chunk.pageCount < count, freePageCount > max(128, Int(pageCount) / 8),
+            free.index(ofExtentWith: count, from: cursor) == nil
+        {
+            return nil
+        }
+        return allocate(count)
+    }
+
     /// Puts the rest of the current chunk back, and learns from what the commit took.
     mutating func endCommit() {
         endChunk()

@@ -2,15 +2,14 @@
 extension WriteTransaction {
     /// Allocates a run of pages with its header written and the rest zeroed.
     ///
-    /// - Parameter stretch: The column of which it is a run, beside other runs of which it is to lie where it is long; nil for
-    ///   wherever there is room.
+    /// - Parameter column: The column beside whose other runs it is to lie where it is long; nil for wherever there is room.
     package func allocate(
         pageCount: Int,
         kind: PageKind,
         level: Int = 0,
-        stretch: Int? = nil
+        beside column: ColumnStretches.Column? = nil
     ) throws(StorageError) -> MutablePage {
-        let page = try allocateUnfilled(pageCount: pageCount, kind: kind, level: level, stretch: stretch)
+        let page = try allocateUnfilled(pageCount: pageCount, kind: kind, level: level, beside: column)
         page.clear(PageHeader.byteCount..<page.byteCount)
         return page
     }
@@ -20,9 +19,9 @@ extension WriteTransaction {
         pageCount: Int,
         kind: PageKind,
         level: Int = 0,
-        stretch: Int? = nil
+        beside column: ColumnStretches.Column? = nil
     ) throws(StorageError) -> MutablePage {
-        let page = try takeRun(pageCount, isLasting: kind.isLasting, stretch: stretch)
+        let page = try takeRun(pageCount, isLasting: kind.isLasting, beside: column)
         page.clear(0..<PageHeader.byteCount)
         page.bytes.storeLittle(page.reference.page, at: PageHeader.pageOffset)
         page.bytes.storeLittle(page.reference.pageCount, at: PageHeader.pageCountOffset)
@@ -176,33 +175,41 @@ extension WriteTransaction {
         return group.spare.take(pageCount)
     }
 
-    /// Takes a long run of a column beside others of it; nil where it goes wherever there is room.
-    private func takeRun(_ count: UInt32, ofColumn column: Int) -> PageNumber? {
-        // Members take and give back on their own account, what is owed has its pages in the length that the file has, and a file
-        // that is being made smaller has none beside.
-        guard count >= ColumnStretches.leastRunPageCount, !isJoined, !isSettling, group.owedCount == 0,
+    /// Takes a long run beside others of its column; nil where it goes wherever there is room.
+    private func takeRun(_ count: UInt32, beside column: ColumnStretches.Column) -> PageNumber? {
+        // Members take and give back on their own account. What is owed has its pages in the length that the file has, and what is
+        // replayed may be on a full disk. A file that is being made smaller has no room ahead.
+        guard count >= ColumnStretches.leastRunPageCount, !isJoined, !isSettling, !isReplay, group.owedCount == 0,
             state.space.placementLimit == nil
         else { return nil }
         if let page = group.stretches.take(count, of: column) { return page }
-        guard let stretchCount = group.stretches.pageCount(for: count, of: column),
-            Int(state.space.pageCount) + Int(stretchCount) <= min(reservation.pageCapacity, Int(UInt32.max) - 1)
-        else { return nil }
-        let stretch = Extent(page: state.space.allocate(stretchCount), pageCount: stretchCount)
+        guard group.spare.next(count) == nil, let stretchCount = group.stretches.pageCount(for: count, of: column),
+            Int(state.space.pageCount) + Int(stretchCount) <= min(reservation.pageCapacity, Int(UInt32.max) - 1),
+            let page = state.space.allocateStretch(stretchCount)
+        else {
+            group.stretches.note(count, of: column)
+            return nil
+        }
+        let stretch = Extent(page: page, pageCount: stretchCount)
         group.take(stretch)
         if let rest = group.stretches.keep(stretch, for: column) { group.spare.insert(rest) }
         return group.stretches.take(count, of: column)
     }
 
-    /// Has what is left of the stretches of columns to spare.
-    func endStretches() { group.endStretches() }
+    /// Has what is left of the stretches of a table to spare.
+    func endStretches(of owner: ObjectIdentifier) { group.endStretches(of: owner) }
 
     /// Takes a run from the free space, or one that was given back; `isLasting` says that it will probably be in use for
     /// many commits.
-    private func takeRun(_ pageCount: Int, isLasting: Bool, stretch: Int? = nil) throws(StorageError) -> MutablePage {
+    private func takeRun(
+        _ pageCount: Int,
+        isLasting: Bool,
+        beside column: ColumnStretches.Column? = nil
+    ) throws(StorageError) -> MutablePage {
         try reservation.failures?.step(.pageMemory, path: file.path)
         let count = UInt32(pageCount)
         let page: PageNumber
-        if let stretch, let first = takeRun(count, ofColumn: stretch) {
+        if let column, let first = takeRun(count, beside: column) {
             page = first
         } else if let spare = isSettling ? takeSettledSpare(count) : group.spare.take(count) {
             page = spare

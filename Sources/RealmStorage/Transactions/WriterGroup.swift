@@ -232,9 +232,9 @@ final class WriterGroup {
         }
     }
 
-    /// Has what is left of the stretches of columns to spare.
-    func endStretches() {
-        for room in stretches.end() { spare.insert(room) }
+    /// Has what is left of the stretches of columns to spare; of those of one table, or of all.
+    func endStretches(of owner: ObjectIdentifier? = nil) {
+        for rest in stretches.end(of: owner) { spare.insert(rest) }
     }
 
     /// Gives a run back for the next allocation, and its memory at once.

@@ -11,12 +11,18 @@ struct ColumnStretchesTests {
         ColumnLayout(kind: .int), ColumnLayout(kind: .bytes), ColumnLayout(kind: .bytes),
     ]
 
-    private func append(_ count: Int, to writer: ClusterWriter, seed: UInt64 = 1) throws {
+    private func append(
+        _ count: Int,
+        to writer: ClusterWriter,
+        of lengths: ClosedRange<Int> = 60...60,
+        seed: UInt64 = 1
+    ) throws {
         var random = SplitMix64(seed: seed)
         for _ in 0..<count {
             let key = try writer.append()
             try writer.setInt(Int64(random.next() % 100), key: key, column: 0)
-            try writer.set(.bytes((0..<60).map { _ in UInt8(random.next() % 256) }), key: key, column: 1)
+            let length = Int.random(in: lengths, using: &random)
+            try writer.set(.bytes([UInt8](repeating: UInt8(random.next() % 256), count: length)), key: key, column: 1)
             try writer.set(.bytes(Array("\(random.next() % 1000)".utf8)), key: key, column: 2)
         }
     }
@@ -47,24 +53,87 @@ struct ColumnStretchesTests {
         try fixture.audit(snapshot)
     }
 
-    @Test("What a table's stretches have left over is little, and the next commits use it")
-    func leftOver() throws {
-        for count in [4_000, 9_000, 17_000, 40_000, 100_000] {
-            let fixture = try TableFixture(columns: columns)
-            let snapshot = try fixture.write { try append(count, to: $0) }
-            var used = 0
-            try fixture.tree.forEachPage(in: snapshot.view) { (reference) throws(StorageError) in
+    /// The pages of the file that no table uses.
+    private func unusedPageCount(of trees: [ClusterTree], in snapshot: Snapshot) throws -> (unused: Int, used: Int) {
+        var used = 0
+        for tree in trees {
+            try tree.forEachPage(in: snapshot.view) { (reference) throws(StorageError) in
                 used += Int(reference.pageCount)
             }
-            let unused = Int(snapshot.header.pageCount) - used
-            #expect(unused < max(64, used / 4), "\(count) rows")
-            try fixture.audit(snapshot)
-            let end = snapshot.header.pageCount
-            // A cluster of texts is about 20 pages.
-            let next = try fixture.write { try append(500, to: $0, seed: 2) }
-            try fixture.audit(next)
-            #expect(Int(next.header.pageCount) - Int(end) < 64, "\(count) rows")
         }
+        return (Int(snapshot.header.pageCount) - used, used)
+    }
+
+    @Test("What a table's stretches have left over is little, however its texts differ in length")
+    func leftOver() throws {
+        for (count, lengths) in [
+            (4_000, 60...60), (9_000, 60...60), (17_000, 60...60), (40_000, 60...60), (100_000, 60...60),
+            (60_000, 20...200), (60_000, 100...300),
+        ] {
+            let fixture = try TableFixture(columns: columns)
+            let snapshot = try fixture.write { try append(count, to: $0, of: lengths) }
+            let (unused, used) = try unusedPageCount(of: [fixture.tree], in: snapshot)
+            #expect(unused < 32 + used / 24, "\(count) rows of \(lengths): \(unused) pages of \(used)")
+            try fixture.audit(snapshot)
+        }
+    }
+
+    @Test("Two tables that are written in turn have stretches of their own")
+    func twoTables() throws {
+        let fixture = try TableFixture(columns: columns)
+        let transaction = try fixture.file.beginWrite()
+        let writers = (0..<2)
+            .map { _ in
+                ClusterWriter(tree: ClusterTree(), columns: columns, transaction: transaction, openByteLimit: 1 << 20)
+            }
+        for round in 0..<60 {
+            try append(1_000, to: writers[0], of: 200...220, seed: UInt64(round))
+            try append(1_000, to: writers[1], of: 20...24, seed: UInt64(round))
+        }
+        fixture.tree = try writers[0].seal()
+        let other = try writers[1].seal()
+        try fixture.file.publish([try transaction.prepareCommit()])
+        let snapshot = try fixture.file.beginRead()
+        let (unused, used) = try unusedPageCount(of: [fixture.tree, other], in: snapshot)
+        #expect(unused < 32 + used / 24, "\(unused) pages of \(used)")
+        #expect(neighbourCount(try longRuns(of: fixture, in: snapshot).suffix(32)) > 16)
+    }
+
+    @Test("Where much is free in pieces, long columns go there")
+    func scattered() throws {
+        let fixture = try TableFixture(columns: columns)
+        try fixture.write { try append(60_000, to: $0) }
+        // Every third cluster goes, which is more than a quarter of the file.
+        try fixture.write { writer in
+            for key in Int64(0)..<60_000 where key / 1_000 % 3 == 0 { try writer.delete(key: key) }
+        }
+        let end = try fixture.write { try append(1, to: $0, seed: 2) }.header.pageCount
+        let snapshot = try fixture.write { try append(15_000, to: $0, seed: 3) }
+        // 15 clusters of about 17 pages, some of which go to the end.
+        #expect(Int(snapshot.header.pageCount) - Int(end) < 160)
+        try fixture.audit(snapshot)
+    }
+
+    @Test("Long columns take what their transaction has given back")
+    func givenBack() throws {
+        let fixture = try TableFixture(columns: columns)
+        var ends: [UInt32] = []
+        let transaction = try fixture.file.beginWrite()
+        let writer = ClusterWriter(
+            tree: ClusterTree(),
+            columns: columns,
+            transaction: transaction,
+            openByteLimit: 1 << 20
+        )
+        for round in 0..<4 {
+            try append(30_000, to: writer, seed: UInt64(round))
+            ends.append(transaction.state.space.pageCount)
+            try writer.deleteAll()
+        }
+        #expect(ends[3] < ends[0] + ends[0] / 3, "\(ends)")
+        fixture.tree = try writer.seal()
+        try fixture.file.publish([try transaction.prepareCommit()])
+        try fixture.audit(fixture.file.beginRead())
     }
 
     @Test("What was taken ahead is free again behind a rollback, and behind a seal that fails")
@@ -88,8 +157,8 @@ struct ColumnStretchesTests {
         try fixture.audit(snapshot)
     }
 
-    @Test("A member of a group takes nothing ahead, and what the one before it took is to spare by then")
-    func members() throws {
+    @Test("What was taken ahead for a table is to spare once that is sealed")
+    func sealed() throws {
         let fixture = try TableFixture(columns: columns)
         let first = try fixture.file.beginWrite()
         let writer = ClusterWriter(tree: ClusterTree(), columns: columns, transaction: first, openByteLimit: 1 << 20)
@@ -98,11 +167,8 @@ struct ColumnStretchesTests {
         fixture.tree = try writer.seal()
         #expect(first.group.stretches.rooms.isEmpty)
         #expect(!first.group.spare.isEmpty)
-        let snapshot = try { () throws in
-            try fixture.file.publish([try first.prepareCommit()])
-            return try fixture.file.beginRead()
-        }()
-        try fixture.audit(snapshot)
+        try fixture.file.publish([try first.prepareCommit()])
+        try fixture.audit(fixture.file.beginRead())
     }
 
     @Test("A column that is written again goes where there is room")
@@ -118,21 +184,24 @@ struct ColumnStretchesTests {
         try fixture.audit(snapshot)
     }
 
-    @Test("A stretch is a quarter of what its column has, up to 128 pages, and holds whole runs")
+    @Test("A stretch is a quarter of what its column has, up to 128 pages or eight runs, and holds whole runs")
     func lengths() {
+        let owner = OpenMemory()
+        let column = ColumnStretches.Column(owner: ObjectIdentifier(owner), index: 1)
         var stretches = ColumnStretches()
         var end: UInt32 = 0
         var taken: UInt32 = 0
         var lengths: [UInt32] = []
         for _ in 0..<400 {
-            if stretches.take(6, of: 1) == nil {
-                if let length = stretches.pageCount(for: 6, of: 1) {
+            if stretches.take(6, of: column) == nil {
+                if let length = stretches.pageCount(for: 6, of: column) {
                     #expect(length % 6 == 0 && length <= max(12, taken / 4))
                     lengths.append(length)
-                    #expect(stretches.keep(Extent(page: end, pageCount: length), for: 1) == nil)
+                    #expect(stretches.keep(Extent(page: end, pageCount: length), for: column) == nil)
                     end += length
-                    #expect(stretches.take(6, of: 1) != nil)
+                    #expect(stretches.take(6, of: column) != nil)
                 } else {
+                    stretches.note(6, of: column)
                     end += 6
                 }
             }
@@ -140,35 +209,42 @@ struct ColumnStretchesTests {
         }
         #expect(lengths.first == 12 && lengths.last == 126)
         #expect(lengths == lengths.sorted())
-        #expect(stretches.take(6, of: 2) == nil)
-        // What is too short for the next run is given back.
-        _ = stretches.keep(Extent(page: end, pageCount: 12), for: 1)
-        #expect(stretches.take(8, of: 1) == end)
-        #expect(stretches.take(8, of: 1) == nil)
-        #expect(stretches.keep(Extent(page: 5000, pageCount: 16), for: 1) == Extent(page: end + 8, pageCount: 4))
-        #expect(stretches.end() == [Extent(page: 5000, pageCount: 16)])
+        #expect(stretches.pageCount(for: 70, of: column).map { $0 <= 560 } == true)
+        let others = [
+            ColumnStretches.Column(owner: ObjectIdentifier(owner), index: 2),
+            ColumnStretches.Column(owner: ObjectIdentifier(OpenMemory.self), index: 1),
+        ]
+        for other in others {
+            #expect(stretches.take(6, of: other) == nil)
+            #expect(stretches.pageCount(for: 6, of: other) == nil)
+        }
+        // What is too short for the next run is given up for the next stretch, as long as it is little.
+        _ = stretches.keep(Extent(page: end, pageCount: 12), for: column)
+        #expect(stretches.take(8, of: column) == end)
+        #expect(stretches.take(8, of: column) == nil)
+        #expect(stretches.pageCount(for: 8, of: column) != nil)
+        #expect(stretches.keep(Extent(page: 5000, pageCount: 126), for: column) == Extent(page: end + 8, pageCount: 4))
+        #expect(stretches.pageCount(for: 130, of: column) == nil)
+        #expect(stretches.end(of: ObjectIdentifier(OpenMemory.self)).isEmpty)
+        #expect(stretches.end(of: ObjectIdentifier(owner)) == [Extent(page: 5000, pageCount: 126)])
         #expect(stretches.end().isEmpty && stretches.rooms.isEmpty)
     }
 
-    @Test("A file gets room ahead for small commits, and just what it needs for a large one")
+    @Test("A commit of three mebibytes makes the file no longer than it needs")
     func growth() throws {
-        let mebibyte = 1 << 20
-        #expect(StorageFile.grownByteCount(from: 40 * mebibyte, needed: 40 * mebibyte + 4096) == 48 * mebibyte)
-        #expect(StorageFile.grownByteCount(from: 40 * mebibyte, needed: 42 * mebibyte) == 48 * mebibyte)
-        let large = 42 * mebibyte + 4096
-        #expect(StorageFile.grownByteCount(from: 40 * mebibyte, needed: large) == large)
-        #expect(StorageFile.grownByteCount(from: 65536, needed: 131072) == 65536 + 131072)
-        #expect(StorageFile.grownByteCount(from: 65536, needed: mebibyte) == mebibyte)
-
         let directory = TemporaryDirectory()
         var options = StorageOptions()
         options.durability = .none
         let file = try StorageFile.open(path: directory.path("a.realm"), options: options)
         #expect(try file.tryLockForWriting())
         defer { file.unlockForWriting() }
-        // 3 MiB, which is less than what is written early and flushed by itself.
+        let first = try file.beginWrite()
+        try PageArray.create(in: first)
+        try PageArray.setBallast(6_000, in: first)
+        try file.publish([try PageArray.commit(first)])
         let transaction = try file.beginWrite()
-        try PageArray.setBallast(768, in: transaction)
+        let more = try transaction.allocate(pageCount: 768, kind: .overflow)
+        _ = transaction.seal(more.reference)
         try file.publish([try PageArray.commit(transaction)])
         let needed = Int(file.state.withLock { $0.published.pageCount }) * pageByteCount
         #expect(file.byteCount >= needed && file.byteCount < needed + 65536)

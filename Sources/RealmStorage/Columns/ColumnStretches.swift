@@ -3,9 +3,9 @@
 /// A cluster's node and its short columns lie side by side: who looks an object up has all of them with one read. A long column takes most
 /// of what the system reads ahead and maps around a touch. Beside others of its kind it is not in memory for those who read the
 /// rest of the rows.
-struct ColumnStretches {
+package struct ColumnStretches {
     /// A column of one table.
-    struct Column: Hashable {
+    package struct Column: Hashable {
         /// What writes the table.
         let owner: ObjectIdentifier
         let index: Int

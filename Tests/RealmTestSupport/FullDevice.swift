@@ -1,3 +1,4 @@
+import Glibc
 import RealmStorage
 import Synchronization
 
@@ -34,7 +35,7 @@ package final class FullDevice: ForwardingDevice {
     }
 
     package func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
-        if isFull.refuses() { throw StorageError(.full, "There is no space left", path: path) }
+        if isFull.refuses() { throw StorageError(.full, "There is no space left", path: path, errorNumber: ENOSPC) }
         try base.write(pieces, at: offset)
     }
 }

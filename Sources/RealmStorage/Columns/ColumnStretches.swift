@@ -40,14 +40,14 @@ package struct ColumnStretches {
 
     /// How long a new stretch of a column is to be, for a run that has no room in the one before.
     ///
-    /// It is a quarter of what the column has already, so that few runs of a small table have pages taken ahead. What is left of the one
+    /// It is an eighth of what the column has already, so that few runs of a small table have pages taken ahead. What is left of the one
     /// before is given up for it, of which there may be a thirty-second of the column in all: runs differ in length.
     ///
     /// - Returns: The number of pages, or nil where the run is to lie alone.
     func pageCount(for count: UInt32, of column: Column) -> UInt32? {
         let own = columns[column] ?? Stretch()
         guard own.restPageCount + own.room.pageCount <= own.pageCount / 32 else { return nil }
-        let runCount = min(own.pageCount / 4, max(Self.greatestPageCount, 8 * count)) / count
+        let runCount = min(own.pageCount / 8, Self.greatestPageCount) / count
         return runCount >= 2 ? runCount * count : nil
     }
 

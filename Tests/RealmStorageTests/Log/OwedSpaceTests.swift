@@ -171,9 +171,13 @@ struct OwedSpaceTests {
 
     /// Has every second stretch of so many pages be free, in a file that gets no longer.
     private func scatter(_ file: StorageFile, stretch: Int, _ control: TightDevice.Control) throws {
-        let large = try file.beginWrite()
-        let pages = try (0..<1_000).map { _ in large.seal(try allocate(in: large)) }
-        try file.publish([PageArray.commit(large)])
+        // Of a larger commit the file would get no room ahead.
+        var pages: [PageReference] = []
+        for _ in 0..<2 {
+            let large = try file.beginWrite()
+            for _ in 0..<500 { pages.append(large.seal(try allocate(in: large))) }
+            try file.publish([PageArray.commit(large)])
+        }
         let scattering = try file.beginWrite()
         for index in pages.indices where index / stretch % 2 == 0 { scattering.free(pages[index]) }
         try file.publish([PageArray.commit(scattering)])

@@ -81,7 +81,7 @@ struct SpillTests {
     @Test(
         "a commit that makes the file longer and a transaction that writes behind it do not overwrite each other",
         .timeLimit(.minutes(60)),
-        arguments: [300, 500, 900]
+        arguments: [200, 300, 500]
     )
     func besideGrowth(pageCount: Int) throws {
         let stops = StoppingDevice.Stops()

@@ -26,6 +26,8 @@ package struct ColumnStretches {
     private static let greatestPageCount: UInt32 = 128
 
     private var columns: [Column: Stretch] = [:]
+    /// What stretches have left over, for runs of any kind.
+    private var rests: [Extent] = []
 
     /// Takes a run from the stretch of its column; nil where that has no room.
     mutating func take(_ count: UInt32, of column: Column) -> PageNumber? {
@@ -56,28 +58,46 @@ package struct ColumnStretches {
         columns[column, default: Stretch()].pageCount &+= count
     }
 
-    /// Keeps a new stretch of a column.
-    ///
-    /// - Returns: What was left of the one before.
-    mutating func keep(_ stretch: Extent, for column: Column) -> Extent? {
+    /// Keeps a new stretch of a column; what was left of the one before is a rest.
+    mutating func keep(_ stretch: Extent, for column: Column) {
         var own = columns[column] ?? Stretch()
-        let rest = own.room
+        own.restPageCount += own.room.pageCount
+        leave(own.room)
         own.room = stretch
-        own.restPageCount += rest.pageCount
         columns[column] = own
-        return rest.pageCount > 0 ? rest : nil
     }
 
-    /// Forgets the columns of a table, or all.
+    private mutating func leave(_ rest: Extent) {
+        if rest.pageCount > 0 { rests.append(rest) }
+    }
+
+    /// Takes a run from what stretches have left over; nil where none of the last few rests has room for it.
+    mutating func takeRest(_ count: UInt32) -> PageNumber? {
+        guard let index = rests.indices.suffix(8).last(where: { rests[$0].pageCount >= count }) else { return nil }
+        let page = rests[index].page
+        rests[index].page += count
+        rests[index].pageCount -= count
+        if rests[index].pageCount == 0 { rests.remove(at: index) }
+        return page
+    }
+
+    /// Forgets the columns of a table; what is left of their stretches is rests.
+    mutating func end(of owner: ObjectIdentifier) {
+        for (column, own) in columns where column.owner == owner {
+            leave(own.room)
+            columns[column] = nil
+        }
+    }
+
+    /// Forgets all columns.
     ///
     /// - Returns: What is left of their stretches.
-    mutating func end(of owner: ObjectIdentifier? = nil) -> [Extent] {
-        if columns.isEmpty { return [] }
-        let ended = columns.filter { owner == nil || $0.key.owner == owner }
-        for column in ended.keys { columns[column] = nil }
-        return ended.values.map(\.room).filter { $0.pageCount > 0 }
+    mutating func end() -> [Extent] {
+        if columns.isEmpty, rests.isEmpty { return [] }
+        defer { self = ColumnStretches() }
+        return unused
     }
 
-    /// What is left of the newest stretches.
-    var rooms: [Extent] { columns.values.map(\.room).filter { $0.pageCount > 0 } }
+    /// What is left of all stretches.
+    var unused: [Extent] { rests + columns.values.map(\.room).filter { $0.pageCount > 0 } }
 }

@@ -192,12 +192,12 @@ extension WriteTransaction {
         }
         let stretch = Extent(page: page, pageCount: stretchCount)
         group.take(stretch)
-        if let rest = group.stretches.keep(stretch, for: column) { group.spare.insert(rest) }
+        group.stretches.keep(stretch, for: column)
         return group.stretches.take(count, of: column)
     }
 
-    /// Has what is left of the stretches of a table to spare.
-    func endStretches(of owner: ObjectIdentifier) { group.endStretches(of: owner) }
+    /// Has what is left of the stretches of a table be there for any run.
+    func endStretches(of owner: ObjectIdentifier) { group.stretches.end(of: owner) }
 
     /// Takes a run from the free space, or one that was given back; `isLasting` says that it will probably be in use for
     /// many commits.
@@ -213,6 +213,8 @@ extension WriteTransaction {
             page = first
         } else if let spare = isSettling ? takeSettledSpare(count) : group.spare.take(count) {
             page = spare
+        } else if !isJoined, !isSettling, let rest = group.stretches.takeRest(count) {
+            page = rest
         } else {
             // A few only: many would scatter a large commit.
             let isLasting = isLasting && group.lastingCount < 8

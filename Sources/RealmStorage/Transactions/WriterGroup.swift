@@ -232,9 +232,9 @@ final class WriterGroup {
         }
     }
 
-    /// Has what is left of the stretches of columns to spare; of those of one table, or of all.
-    func endStretches(of owner: ObjectIdentifier? = nil) {
-        for rest in stretches.end(of: owner) { spare.insert(rest) }
+    /// Has what is left of the stretches of columns to spare.
+    private func endStretches() {
+        for rest in stretches.end() { spare.insert(rest) }
     }
 
     /// Gives a run back for the next allocation, and its memory at once.
@@ -329,7 +329,7 @@ extension WriterGroup {
         for (extent, next) in zip(own, own.dropFirst()) {
             try Invariant.require(extent.end <= next.page, "Page \(next.page) was taken twice")
         }
-        try checkSpare(spare.extents + stretches.rooms)
+        try checkSpare(spare.extents + stretches.unused)
         try checkRetired(retired[...])
         try checkSealed(sealed[...])
         if !hasSpilled {

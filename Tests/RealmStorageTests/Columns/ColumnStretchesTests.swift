@@ -164,7 +164,7 @@ struct ColumnStretchesTests {
         try append(60_000, to: writer)
         #expect(!first.group.stretches.unused.isEmpty)
         fixture.tree = try writer.seal()
-        let rest = try #require(first.group.stretches.unused.first)
+        let rest = try #require(first.group.stretches.unused.last)
         let run = first.seal(try first.allocate(pageCount: 1, kind: .overflow).reference)
         #expect(run.page == rest.page)
         first.free(run)

@@ -128,6 +128,8 @@ final class TableWriter {
     func seal(in transaction: WriteTransaction) throws(StorageError) {
         rows.resume(in: transaction, generation: nil)
         defer { rows.detach() }
+        // Pages of the trees that are built now go to what they leave over.
+        rows.endStretches()
         for source in layout.sources { try catchUp(source) }
         let clusters = try rows.seal()
         for index in trees.indices { try trees[index].tree.seal(in: transaction) }

@@ -207,7 +207,7 @@ package final class ClusterWriter {
     ///
     /// The writer may go on afterwards; a small cluster at the end, which the next rows go to, stays open.
     package func seal() throws(StorageError) -> ClusterTree {
-        defer { transaction.endStretches(of: ObjectIdentifier(memory)) }
+        defer { endStretches() }
         countTail()
         defer { tailPlan = nil }
         let kept: OpenCluster?
@@ -229,6 +229,9 @@ package final class ClusterWriter {
         bumpGeneration()
         return tree
     }
+
+    /// Has runs of any kind take what is left of the stretches of long columns.
+    package func endStretches() { transaction.endStretches(of: ObjectIdentifier(memory)) }
 
     /// Goes back to what earlier transactions left, if it was settled: else it is still there, before the rows that came.
     package func revert() {

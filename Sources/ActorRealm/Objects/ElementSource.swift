@@ -44,19 +44,15 @@ struct ElementSource {
         )
     }
 
-    /// Asks whether a collection can be read here, without reading what a list, a set, a map or results have.
+    /// The same for an argument of a predicate, for which results that are empty because their realm was invalidated are an error as well.
     ///
-    /// - Throws: `Realm.Error` with the code `.invalidatedObject` where its realm was invalidated; else what
-    ///   `requireReadable()` does.
-    func requireReading() throws {
+    /// - Throws: As `requireReadable()`, and `Realm.Error` with the code `.invalidatedObject` for such results.
+    func requireArgument() throws {
         if ValueReader.isPlain(elements) { return }
         if let collection = elements as? any RealmCollection {
             try collection.readableBacking()?.core.requireReading()
-        } else if let map = elements as? any BackedMap {
-            _ = try map.readableBacking()
-        } else {
-            try (elements as? any ShownElements)?.requireReadable()
         }
+        try requireReadable()
     }
 
     /// Traps when a collection, or what it shows, has nothing because its owner is gone.

@@ -18,9 +18,11 @@ public struct RealmPredicate: Sendable, CustomStringConvertible {
 
     /// Parses a predicate; `%@` stands for the next argument, `%K` for a property name.
     ///
-    /// The lists among the arguments have at most 100,000 values together.
+    /// The lists among the arguments have at most 100,000 values together. Collections of a realm are read here, whole.
     ///
-    /// - Throws: `Realm.Error` with the code `.invalidInput` that says what is wrong and where.
+    /// - Throws: `Realm.Error` with the code `.invalidInput` that says what is wrong and where, also for what belongs to another isolation.
+    ///   For a collection among the arguments that cannot be read, such as one with a damaged page or of a deleted object, the error has
+    ///   the code of what ``RealmCollection/requireReadable()`` of it throws, and says which argument it is.
     public init(parsing format: String, _ arguments: Any...) throws {
         self.format = format
         do {
@@ -81,9 +83,16 @@ enum PredicateFormat {
                     )
                 }
                 do {
-                    if source.isViewed { try source.requireReadable() } else { try source.requireReading() }
-                } catch {
-                    throw QueryError("Argument \(index + 1): \((error as? Realm.Error)?.message ?? "\(error)")")
+                    // What goes over the elements afterwards has no way to throw.
+                    try source.requireArgument()
+                } catch let error as Realm.Error {
+                    throw Realm.Error(
+                        error.code,
+                        "Argument \(index + 1): \(error.message)",
+                        fileURL: error.fileURL,
+                        underlyingError: error.underlyingError,
+                        details: error.details
+                    )
                 }
                 guard !ValueReader.isWhole(argument), let elements = ValueReader.elements(of: argument, limit: room + 1)
                 else { return argument }

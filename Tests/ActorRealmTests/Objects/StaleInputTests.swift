@@ -149,7 +149,7 @@ struct StaleInputTests {
             }
             realm.invalidate()
             let codes = arguments.map { parsed($0) }
-            #expect(codes == [.invalidInput, .invalidInput, .invalidInput])
+            #expect(codes == [.invalidatedObject, .invalidatedObject, .invalidatedObject])
         }
     }
 
@@ -169,7 +169,7 @@ struct StaleInputTests {
             }
             realm.invalidate()
             let codes = arguments.map { parsed($0) }
-            #expect(codes == [.invalidInput, .invalidInput, .invalidInput])
+            #expect(codes == [.invalidatedObject, .invalidatedObject, .invalidatedObject])
         }
     }
 

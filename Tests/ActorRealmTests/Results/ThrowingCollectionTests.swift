@@ -60,6 +60,11 @@ struct ThrowingCollectionTests {
         } catch { return (error as? Realm.Error)?.code }
     }
 
+    /// What a predicate from outside throws for an argument.
+    private func parsingCode(_ argument: Any) -> Realm.Error.Code? {
+        code { _ = try RealmPredicate(parsing: "number IN %@", argument) }
+    }
+
     private func fill(_ realm: Realm, _ count: Int) throws -> Shelf {
         try realm.write {
             let shelf = realm.create(Shelf.self, value: ["name": "a", "marks": ["m"], "notes": ["n": "x"]])
@@ -85,13 +90,15 @@ struct ThrowingCollectionTests {
     private struct Kind {
         let name: String
         let isOfOwner: Bool
+        /// The collection, where a predicate takes it for an argument, or a map.
+        var argument: Any? = nil
         let check: () throws -> Void
         let read: () -> Int
     }
 
     private func kinds(_ realm: Realm, _ shelf: Shelf, _ book: Book) -> [Kind] {
         func kind(_ name: String, isOfOwner: Bool = false, _ collection: some RealmCollection) -> Kind {
-            Kind(name: name, isOfOwner: isOfOwner) {
+            Kind(name: name, isOfOwner: isOfOwner, argument: collection) {
                 try collection.requireReadable()
             } read: {
                 let last = collection.last
@@ -111,12 +118,12 @@ struct ThrowingCollectionTests {
             kind("halves", isOfOwner: true, shelf.halves),
             kind("listed", isOfOwner: true, shelf.books.where { $0.number > 2 }),
             kind("links", isOfOwner: true, book.shelves),
-            Kind(name: "map", isOfOwner: true) {
+            Kind(name: "map", isOfOwner: true, argument: shelf.notes) {
                 try shelf.notes.requireReadable()
             } read: {
                 shelf.notes.keys.count + shelf.notes.values.count + (shelf.notes["note 1"] == nil ? 0 : 1)
             },
-            Kind(name: "map of objects", isOfOwner: true) {
+            Kind(name: "map of objects", isOfOwner: true, argument: shelf.best) {
                 try shelf.best.requireReadable()
             } read: {
                 shelf.best.keys.count + shelf.best.values.compactMap { $0 }.count
@@ -177,6 +184,9 @@ struct ThrowingCollectionTests {
         }
         for kind in known {
             #expect(code(kind.check) == (kind.isOfOwner ? .invalidatedObject : nil), "\(kind.name)")
+            if kind.isOfOwner, let argument = kind.argument {
+                #expect(parsingCode(argument) == .invalidatedObject, "\(kind.name)")
+            }
         }
         #expect(code { try BookProjection(projecting: book).requireReadable() } == .invalidatedObject)
         let another = try #require(realm.objects(Book.self).first)
@@ -325,7 +335,8 @@ struct ThrowingCollectionTests {
         #expect(Int(match.1) ?? 0 > 30 && Int(match.2) ?? 0 > 300, "\(match.0)")
     }
 
-    /// Flips bytes of a file, and reads every collection behind its check; returns how often that threw, and read.
+    /// Flips bytes of a file, and reads every collection as a predicate's argument and behind its check; returns how often that threw,
+    /// and read.
     private func readDamaged(seed: UInt64, rounds: Int) throws -> (thrown: Int, read: Int) {
         let directory = TemporaryDirectory()
         func configuration(_ name: String) -> Realm.Configuration {
@@ -365,8 +376,11 @@ struct ThrowingCollectionTests {
                 try shelf.requireReadable([PathStep("books")])
                 try book.requireReadable([PathStep("number")])
                 for kind in kinds(realm, shelf, book) {
-                    do { try kind.check() } catch is Realm.Error {
+                    // First, so that nothing has been read for it.
+                    let parsed = kind.argument.map { parsingCode($0) }
+                    do { try kind.check() } catch let error as Realm.Error {
                         outcome.thrown += 1
+                        if let parsed { #expect(parsed == error.code, "\(kind.name)") }
                         continue
                     }
                     _ = kind.read()

@@ -29,10 +29,10 @@ nonisolated extension ObjectBase {
     }
 
     /// The verdict of the check that every access makes, without the trap: a seam for tests, inlined where it is asked as the
-    /// check of a getter is.
+    /// check of a getter is. Unlike a getter it may be asked from elsewhere, where it is refused, while the word is written.
     @inlinable @inline(__always)
     package final var wouldAdmitCaller: Bool {
-        tableState.pointee.place.pointee.isCaller || isolationAdmitsCaller
+        RealmPlace.loaded(from: tableState.pointee.place).isCaller || isolationAdmitsCaller
     }
 
     /// What the isolation says where the word does not.

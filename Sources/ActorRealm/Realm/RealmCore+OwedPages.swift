@@ -57,7 +57,7 @@ extension RealmCore {
 
     /// Has the next access of the realm move behind what it has acknowledged without pages.
     func hideIfBehind() {
-        if owedPages != nil { place.pointee = .nowhere }
+        if owedPages != nil { RealmPlace.nowhere.store(to: place) }
     }
 
     /// Has the pages made of what the realm has acknowledged without, and moves there; where they cannot be made, to the same version in memory.

@@ -101,7 +101,7 @@ extension RealmCore {
         if hasLostTransaction, isOpenEnded { replaceLostTransactions() }
         if isExclusive {
             exclusiveTask = writingTask
-            place.pointee = .nowhere
+            RealmPlace.nowhere.store(to: place)
         }
     }
 

@@ -201,7 +201,7 @@ final class RealmCore {
     private func admitCaller() throws(StorageError) {
         isFresh = false
         if exclusiveTask != 0 { return try showTransactionToItsTaskOnly() }
-        place.pointee = isolation.place
+        isolation.place.store(to: place)
     }
 
     /// As ``checkAccess()``, for what throws.
@@ -431,7 +431,7 @@ final class RealmCore {
         if lifecycle == .closed { signals.end() } else { signals.raise() }
         // A frozen realm may be read by other threads just now: what it holds stays until the last of it is let go of.
         if isFrozen { return }
-        place.pointee = .nowhere
+        RealmPlace.nowhere.store(to: place)
         // No other version can be read any more.
         if lifecycle == .invalidated, outdatedReason != nil { lastVersion = model.snapshot }
         // The objects that are left keep nothing in the file.

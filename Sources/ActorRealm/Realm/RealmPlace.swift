@@ -21,4 +21,14 @@ struct RealmPlace {
     /// Whether the caller is known to be there; if not, the isolation has to be asked.
     @inlinable @inline(__always)
     var isCaller: Bool { word == 0 || crealm_current_place() == word }
+
+    /// The place in memory to which its owner may be writing just now, for who asks from elsewhere; an access reads it plainly.
+    @inlinable @inline(__always)
+    static func loaded(from memory: UnsafeMutablePointer<RealmPlace>) -> RealmPlace {
+        RealmPlace(word: crealm_load_place(memory))
+    }
+
+    /// Writes the place to memory that somebody may be reading from elsewhere.
+    @inline(__always)
+    func store(to memory: UnsafeMutablePointer<RealmPlace>) { crealm_store_place(memory, word) }
 }

@@ -28,6 +28,16 @@ __attribute__((pure)) static inline uintptr_t crealm_current_place(void) {
     return __builtin_expect(executor != 0, 1) ? executor : crealm_place_outside_executors();
 }
 
+// The word that says where a realm is used, read and written as a whole: who asks from elsewhere whether it would be
+// refused may read it while the realm's own isolation writes it. Each is one plain instruction on x86-64 and arm64.
+static inline uintptr_t crealm_load_place(const void *word) {
+    return __atomic_load_n((const uintptr_t *)word, __ATOMIC_RELAXED);
+}
+
+static inline void crealm_store_place(void *word, uintptr_t place) {
+    __atomic_store_n((uintptr_t *)word, place, __ATOMIC_RELAXED);
+}
+
 // The serial executor that runs the current task; 0 outside every task and on the concurrent pool.
 crealm_executor_ref crealm_current_executor(void);
 // The executor of the main actor.

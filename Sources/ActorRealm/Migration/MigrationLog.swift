@@ -1,37 +1,62 @@
 import Logging
+import Synchronization
 
 /// What a migration says while it runs, once each for its beginning and its end, and now and then between.
 ///
-/// Others wait for the write lock as long as it takes, so that an operator has to see how far it is, and who waits.
-final class MigrationLog {
+/// Others wait for the write lock as long as it takes, so that an operator has to see how far it is, and who waits. Who waits is looked
+/// for by an alarm, too: a block, or an index, may take long and call nothing that would look.
+final class MigrationLog: Sendable {
+    private struct State {
+        var lastLine: ContinuousClock.Instant
+        var waitingCount = 0
+        var isOver = false
+    }
+
     private let logger: Logger
     private let path: String
     private let oldVersion: UInt64
     private let newVersion: UInt64
-    private let waitingProcesses: () -> Int
-    private let start = ContinuousClock.now
-    private var lastLine: ContinuousClock.Instant
-    private var lastLook: ContinuousClock.Instant
-    private var waitingCount = 0
+    private let waitingProcesses: @Sendable () -> Int
+    private let start: ContinuousClock.Instant
+    private let state: Mutex<State>
 
     /// The time between two lines about one class.
     private static let interval = Duration.seconds(5)
-    /// The time between two looks at who waits.
-    private static let lookInterval = Duration.milliseconds(100)
+    /// The nanoseconds between two looks at who waits.
+    private static let lookInterval: UInt64 = 1_000_000_000
     /// The number of objects between two looks at the clock.
     static let stride = 1_024
 
     // `waitingProcesses` counts the other processes that wait for the write lock.
-    init(_ logger: Logger, path: String, from old: UInt64, to new: UInt64, waitingProcesses: @escaping () -> Int) {
+    init(
+        _ logger: Logger,
+        path: String,
+        from old: UInt64,
+        to new: UInt64,
+        waitingProcesses: @escaping @Sendable () -> Int
+    ) {
         self.logger = logger
         self.path = path
         oldVersion = old
         newVersion = new
         self.waitingProcesses = waitingProcesses
-        lastLine = start
-        lastLook = start
+        let now = ContinuousClock.now
+        start = now
+        state = Mutex(State(lastLine: now))
         say(.info, "A migration begins.")
+        if logger.logLevel <= .info { lookLater() }
     }
+
+    /// Looks at who waits, again and again until the migration is over.
+    private func lookLater() {
+        AlarmThread.shared.call(after: Self.lookInterval) { [weak self] in
+            guard let self, !self.isOver else { return }
+            self.lookForWaiting()
+            self.lookLater()
+        }
+    }
+
+    private var isOver: Bool { state.withLock { $0.isOver } }
 
     private func say(_ level: Logger.Level, _ message: Logger.Message, _ more: Logger.Metadata = [:]) {
         let metadata: Logger.Metadata = [
@@ -45,18 +70,18 @@ final class MigrationLog {
     /// Says that a block has got so far, when the last line is some time ago.
     func goesOn(_ progress: MigrationProgress) {
         let now = ContinuousClock.now
-        if now - lastLook >= Self.lookInterval {
-            lastLook = now
-            lookForWaiting()
+        let isDue = state.withLock { state -> Bool in
+            guard now - state.lastLine >= Self.interval else { return false }
+            state.lastLine = now
+            return true
         }
-        guard now - lastLine >= Self.interval else { return }
-        lastLine = now
+        guard isDue else { return }
         say(.info, "A migration goes on.", Self.metadata(progress))
     }
 
     /// Says that a block has gone through the objects of a class.
     func didVisit(_ progress: MigrationProgress) {
-        lastLine = .now
+        state.withLock { $0.lastLine = .now }
         lookForWaiting()
         say(.info, "A migration has gone through a class.", Self.metadata(progress))
     }
@@ -84,9 +109,15 @@ final class MigrationLog {
 
     /// Says how many processes wait, when there are more than the last time.
     func lookForWaiting() {
-        let count = waitingProcesses()
-        defer { waitingCount = count }
-        guard count > waitingCount else { return }
+        let count = state.withLock { state -> Int? in
+            if state.isOver { return nil }
+            let count = waitingProcesses()
+            let isMore = count > state.waitingCount
+            state.waitingCount = count
+            return isMore ? count : nil
+        }
+        // Not under the lock: a logger is the program's own.
+        guard let count else { return }
         say(
             .info,
             "Other processes wait for a migration.",
@@ -96,6 +127,7 @@ final class MigrationLog {
 
     /// Says that the migration is committed, and what it has lost.
     func ends(_ losses: [MigrationLoss]) {
+        state.withLock { $0.isOver = true }
         for loss in losses {
             say(
                 .warning,
@@ -111,6 +143,7 @@ final class MigrationLog {
 
     /// Says that the file is as it was.
     func fails(_ error: any Error) {
+        state.withLock { $0.isOver = true }
         say(.warning, "A migration was rolled back.", ["error": "\(error)", "migration.duration": elapsed])
     }
 

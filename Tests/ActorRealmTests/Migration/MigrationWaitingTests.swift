@@ -1,7 +1,8 @@
-import ActorRealm
 import Foundation
 import Glibc
 import Testing
+
+@testable import ActorRealm
 
 @Suite("Processes that wait for a migration", .timeLimit(.minutes(60)))
 struct MigrationWaitingTests {
@@ -53,6 +54,20 @@ struct MigrationWaitingTests {
         #expect(journal.lines(.detail).contains { $0.contains("brings properties and indexes up to date.") })
         #expect(journal.lines(.detail).last?.contains("A migration is done.") == true)
         _ = try? Realm.deleteFiles(for: configuration)
+    }
+
+    @Test func `it is looked for who waits while the migration calls nothing that looks`() async throws {
+        let journal = MigrationJournal()
+        let log = MigrationLog(journal.logger, path: "waited-for.realm", from: 1, to: 2) { 1 }
+        func waiting() -> [String] {
+            journal.lines(.detail).filter { $0.contains("Other processes wait for a migration.") }
+        }
+        // As long as a busy machine may need for what takes a second.
+        for _ in 0..<6_000 where waiting().isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+        log.ends([])
+        #expect(waiting().count == 1)
+        #expect(waiting().first?.contains("migration.waitingProcesses: 1") == true)
+        #expect(journal.lines(.detail).last?.contains("A migration is done.") == true)
     }
 
     /// Lets a task wait for what a thread says once.

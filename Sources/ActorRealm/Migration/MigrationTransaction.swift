@@ -69,7 +69,7 @@ final class MigrationTransaction {
     ///
     /// `untilLast` says behind the block what the file is brought to: an index or a rule that somebody has come to declare stays.
     func run(
-        untilLast declared: () -> DatabaseSchema,
+        untilLast declared: (DatabaseSchema?) -> DatabaseSchema,
         _ block: (Migration) throws -> Void
     ) throws -> PreparedCommit {
         log.lookForWaiting()
@@ -83,7 +83,7 @@ final class MigrationTransaction {
         log.changesSchema()
         var last: DatabaseSchema?
         // Once more behind what takes its time, which an index does.
-        while case let next = declared(), next != last {
+        while case let next = declared(last), next != last {
             var plan = try SchemaReconciler.plan(stored: new.model.schema, declared: next)
             if last == nil { plan.steps += removedClasses.map { .removeClass(className: $0) } }
             try new.model.changeSchema(plan)

@@ -22,8 +22,9 @@ extension RealmCoordinator {
     ) throws {
         do {
             if try isReconciled(with: declared) { return }
-            // Before the file is looked at: what it has then stays.
-            declareRules(of: declared)
+            // Before the file is looked at: what it has then stays, unless a commit may drop some of it that does not get on. Who makes
+            // that commit has the write lock until it is done with it, so the file is looked at under the write lock then.
+            var isInDoubt = !declareRules(of: declared)
             // Until the newest durable version fits: another process may have gone on meanwhile.
             var mayDropRules = true
             while true {
@@ -39,7 +40,7 @@ extension RealmCoordinator {
                 if let stored, stored.version != declared.version, !configuration.readOnly {
                     try checkVersionChange(from: stored.version, configuration)
                 }
-                if plan.isEmpty || configuration.readOnly {
+                if plan.isEmpty && !isInDoubt || configuration.readOnly {
                     if configuration.readOnly { try Self.checkReadable(plan, configuration) }
                     if let stored { setReadSchema(stored) }
                     // What is missing is left to who opens the file to write, which nobody does through one that is opened for reading.
@@ -49,7 +50,7 @@ extension RealmCoordinator {
                     return
                 }
                 let all = declared.keepingRules(of: stored) { _ in true }
-                let isNeeded = try !SchemaReconciler.plan(stored: stored, declared: all).isEmpty
+                let isNeeded = try isInDoubt || !SchemaReconciler.plan(stored: stored, declared: all).isEmpty
                 var opener = opener
                 // For this wait: what an opening does itself beside it takes none of the time.
                 opener.deadline = opener.deadline ?? configuration.writeTimeout.map(WriteRequest.deadline(after:))
@@ -58,6 +59,7 @@ extension RealmCoordinator {
                 do {
                     // When nothing was left to do, somebody has come who may rely on what was to be dropped.
                     mayDropRules = try apply(declared, configuration: configuration, for: opener)
+                    isInDoubt = false
                 } catch let error where !isNeeded && !(error is CancellationError) {
                     // Rules that nobody declares are no reason to wait for a writer, nor to fail: the next opening drops them.
                     mayDropRules = false
@@ -193,15 +195,18 @@ extension RealmCoordinator {
             let transaction = try file.beginWrite(from: opener.origin)
             do {
                 let stored = try SchemaReconciler.storedSchema(of: transaction)?.called(asIn: program)
-                /// What the file is brought to. Whoever declares a rule from here on waits until those have gone that nobody declares,
-                /// and adds its own anew.
-                func withdrawing() -> DatabaseSchema {
+                /// What the file is brought to, unless that has changed since the last look. Whoever declares a rule behind the last look
+                /// waits until those have gone that nobody declares, and adds its own anew; behind one before it nobody needs to wait,
+                /// since there is another one.
+                func withdrawing(_ last: DatabaseSchema?) -> DatabaseSchema {
                     guard program.keepingRules(of: stored, where: { _ in true }) != program else { return program }
                     withdrawal = file.beginWithdrawingRules()
                     defer { didLookForRules?() }
-                    return program.keepingRules(of: stored, where: file.declaredRules.contains)
+                    let found = program.keepingRules(of: stored, where: file.declaredRules.contains)
+                    if found != last { file.endWithdrawingRules(withdrawal) }
+                    return found
                 }
-                var declared = withdrawing()
+                var declared = withdrawing(nil)
                 let plan = try SchemaReconciler.plan(stored: stored, declared: declared)
                 if plan.isEmpty {
                     transaction.rollback()
@@ -222,7 +227,6 @@ extension RealmCoordinator {
                         || !AddedDefaults(plan, in: schema, of: stored).isEmpty
                 {
                     // Nobody waits for a block: what is declared meanwhile stays.
-                    file.endWithdrawingRules(withdrawal)
                     let migration = try MigrationTransaction(
                         transaction,
                         from: stored,
@@ -239,8 +243,8 @@ extension RealmCoordinator {
                     losses = migration.losses
                 } else {
                     try SchemaReconciler.apply(plan, in: transaction)
-                    // An index takes as long as there are objects, and who has come to declare a rule meanwhile waits for so long only.
-                    while case let next = withdrawing(), next != declared {
+                    // Once more behind what takes its time: an index takes as long as there are objects.
+                    while case let next = withdrawing(declared), next != declared {
                         let changed = try SchemaReconciler.storedSchema(of: transaction)?.called(asIn: program)
                         let plan = try SchemaReconciler.plan(stored: changed, declared: next)
                         try SchemaReconciler.apply(plan, in: transaction)

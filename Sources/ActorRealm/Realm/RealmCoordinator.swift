@@ -438,7 +438,10 @@ final class RealmCoordinator: Sendable {
     ///
     /// They stay noted until a schema is declared while no realm of the file is open in this process, or that closes the file. For an
     /// opening, inside ``opening(_:)``.
-    func declareRules(of declared: DatabaseSchema) {
+    ///
+    /// - Returns: Whether those that the file has stay; false where a commit that is under way may drop some.
+    @discardableResult
+    func declareRules(of declared: DatabaseSchema) -> Bool {
         file.declareRules(declared.ruleNumbers) {
             // Before it is looked for realms: an opening that ends meanwhile leaves one.
             guard let count = state.withLock({ $0.openings == 1 ? $0.openingCount : nil }), !hasOpenRealms else {

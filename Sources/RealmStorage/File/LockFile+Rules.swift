@@ -25,8 +25,6 @@ extension LockFile {
     /// The entries that room is made for at once.
     private static let ruleStep = 512
     private static let everyRule = UInt64.max
-    /// How long a declaration waits for a withdrawal: a process that was stopped in it holds nobody off for ever.
-    private static let withdrawalNanoseconds: UInt64 = 10_000_000_000
 
     private var ruleCount: UnsafeAtomic<UInt64> { LockFileMemory.word64(ownArea + Layout.Area.ruleCount) }
 
@@ -37,11 +35,14 @@ extension LockFile {
     /// - Parameters:
     ///   - rules: The numbers of the rules.
     ///   - isOnly: Asked whether nothing else is declared in this process any more; nothing is noted meanwhile.
-    func declare(_ rules: Set<UInt64>, only isOnly: () -> Bool) {
-        if !isOwn { return }
+    /// - Returns: Whether those that the file has stay; false where a withdrawal did not end in time: some of them may go with its commit,
+    ///   and who has had the write lock since knows.
+    @discardableResult
+    func declare(_ rules: Set<UInt64>, only isOnly: () -> Bool) -> Bool {
+        if !isOwn { return true }
         note(rules, only: isOnly)
         // Also where another thread has noted them: it may be waiting itself.
-        if !rules.isEmpty { waitForWithdrawal() }
+        return rules.isEmpty || waitForWithdrawal()
     }
 
     /// Whether this process has noted rules, and not put others in their place since.
@@ -139,14 +140,16 @@ extension LockFile {
     /// Whether anybody withdraws rules.
     var isWithdrawing: Bool { withdrawer.load(ordering: .sequentiallyConsistent) != 0 }
 
-    private func waitForWithdrawal() {
+    /// Waits while anybody withdraws rules; false when the time for that has passed.
+    private func waitForWithdrawal() -> Bool {
         let begin = LockFile.nanosecond
         while true {
             let number = withdrawer.load(ordering: .sequentiallyConsistent)
-            if number == 0 || LockFile.nanosecond - begin > LockFile.withdrawalNanoseconds { return }
+            if number == 0 { return true }
+            if LockFile.nanosecond - begin > withdrawalNanoseconds { return false }
             let slot = Int(number & 0xFFFF) - 1
             // A process that died withdraws nothing any more; what stands here then is cleared with what else it has left.
-            guard usedSlots.contains(slot) else { return }
+            guard usedSlots.contains(slot) else { return true }
             if slot != processSlot { forgetIfDead(slot: slot) }
             if withdrawer.load(ordering: .sequentiallyConsistent) == number { usleep(500) }
         }
@@ -195,10 +198,13 @@ package enum DeclaredRules: Sendable, Equatable {
 extension StorageFile {
     /// Notes indexes and rules that realms of this process rely on; see ``LockFile/declare(_:only:)``.
     ///
-    /// Blocks while another process, or another thread, withdraws some: as long as a commit takes.
-    package func declareRules(_ rules: Set<UInt64>, only isOnly: () -> Bool) {
-        lock?.declare(rules, only: isOnly)
-        checkLockFileIfAsked()
+    /// Blocks while another process, or another thread, withdraws some: as long as a commit takes, and ten seconds at most.
+    ///
+    /// - Returns: Whether those that the file has stay; false where that is not known before one has had the write lock.
+    @discardableResult
+    package func declareRules(_ rules: Set<UInt64>, only isOnly: () -> Bool) -> Bool {
+        defer { checkLockFileIfAsked() }
+        return lock?.declare(rules, only: isOnly) ?? true
     }
 
     /// Whether this process has noted rules, and not put others in their place since.

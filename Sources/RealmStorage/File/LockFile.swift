@@ -34,6 +34,9 @@ final class LockFile: Sendable {
     let readerLimit: Int
     let places = Mutex(Places())
     let rules = Mutex(Rules())
+    /// How long who declares rules waits for a withdrawal before it is told that they may go; less in tests.
+    // Set by a test, before the thread begins that is to wait.
+    nonisolated(unsafe) var withdrawalNanoseconds: UInt64 = 10_000_000_000
     /// Held while what a dead process has left is cleared.
     let clearing = Mutex(())
     /// Called while the slot of a dead process is held, before it is cleared; for tests.

@@ -67,12 +67,12 @@ struct OpenedMeanwhileTests {
         let declared = try DeclaredSchema.make(for: configuration)
         coordinator.file.declareRules([1, 2]) { false }
         let core = try open(configuration, coordinator) { coordinator in
-            try coordinator.opening { coordinator.declareRules(of: declared) }
+            try coordinator.opening { _ = coordinator.declareRules(of: declared) }
         }
         #expect(coordinator.file.hasDeclaredRules([1, 2]))
         coordinator.forget(core)
         core.end(as: .closed)
-        try coordinator.opening { coordinator.declareRules(of: declared) }
+        try coordinator.opening { _ = coordinator.declareRules(of: declared) }
         #expect(!coordinator.file.hasDeclaredRules([1, 2]))
     }
 }

@@ -91,6 +91,22 @@ struct DeclaredRulesTests {
         }
     }
 
+    @Test("Who has waited long enough for a withdrawal is told that its rules may go, until that has ended")
+    func ranOut() throws {
+        let (first, second) = (try open(), try open())
+        second.withdrawalNanoseconds = 1_000_000
+        let withdrawal = first.beginWithdrawing()
+        #expect(!second.declare([1], only: { false }))
+        // Also where they are noted already, as by another thread.
+        #expect(!second.declare([1], only: { false }))
+        #expect(first.declaredRules() == .some([1]))
+        // Who relies on none has nothing to lose.
+        #expect(second.declare([], only: { false }))
+        first.endWithdrawing(withdrawal)
+        #expect(second.declare([1], only: { false }))
+        #expect(second.declare([2], only: { true }))
+    }
+
     @Test("Nobody waits for a process that died while it withdrew rules, nor for the next one in its slot")
     func deadWithdrawer() throws {
         let first = try open()

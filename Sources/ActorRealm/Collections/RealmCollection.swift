@@ -65,6 +65,23 @@ extension RealmCollection {
         return self[bounds.relative(to: self)]
     }
 
+    /// What Swift's slices ask before they read or write a position: it is one of theirs, or their realm was closed, in which every position
+    /// reads as nothing.
+    @inlinable
+    public func _failEarlyRangeCheck(_ index: Int, bounds: Range<Int>) {
+        if bounds.contains(index) || isOfClosedRealm { return }
+        // Swift's own rule, with its message.
+        bounds._failEarlyRangeCheck(index, bounds: bounds)
+    }
+
+    /// The same of a range of positions.
+    @inlinable
+    public func _failEarlyRangeCheck(_ range: Range<Int>, bounds: Range<Int>) {
+        let isWithin = bounds.lowerBound <= range.lowerBound && range.upperBound <= bounds.upperBound
+        if isWithin || isOfClosedRealm { return }
+        bounds._failEarlyRangeCheck(range, bounds: bounds)
+    }
+
     /// Whether the collection has no elements.
     public var isEmpty: Bool { count == 0 }
     /// The last element; nil when there is none.

@@ -393,12 +393,40 @@ struct ClosedRealmTests {
             while let section = held.sectionLoop.next() { expectEmpty("sections", section.isEmpty) }
             while let chest = held.rowLoop.next() { expectEmpty("rows", chest.isInvalidated) }
             expectEmpty("projections", held.projectedLoop.next() == nil)
+            readSlices()
             at("positions of frozen copies")
             #expect(held.frozenAll[0].name == "other" && held.frozenAll[1].name == "chest")
             expectEmpty("frozen", held.all.freeze()[0].isInvalidated && held.all.freeze()[0].name == "")
             expectEmpty("frozen", held.names.freeze()[0] == "" && held.tags.freeze()[0] == "")
             expectEmpty("frozen", held.before.freeze()[0].isInvalidated && held.sections.freeze()[0].isEmpty)
             expectEmpty("frozen", held.nested.freeze()[0] == .none)
+        }
+
+        private func readSlices() {
+            at("positions of slices")
+            expectLost("slices", held.slice[7])
+            expectLost("slices", held.slice[-1])
+            let none: Slice<Results<Chest>> = held.all[0..<2]
+            expectEmpty("slices", none.isEmpty)
+            expectLost("slices", none[1])
+            var names: Slice<List<String>> = held.names[0..<2]
+            expectEmpty("slices", names.isEmpty && names[1] == "")
+            names[1] = "z"
+            at("ranges of slices")
+            for chest in held.slice[5..<7] { expectLost("slices", chest) }
+            for chest in none[1...3] { expectLost("slices", chest) }
+            expectEmpty("slices", held.slice[1...].count == 1 && none[...].isEmpty)
+            at("ranges of sections")
+            let sections: Slice<SectionedResults<String, Chest>> = held.sections[0..<2]
+            expectEmpty("sections", sections.isEmpty && sections[1].isEmpty)
+            expectEmpty("sections", held.sections[1...].isEmpty && held.sections[0...5].isEmpty)
+            let rows: Slice<ResultsSection<String, Chest>> = held.section[0..<1]
+            expectEmpty("a section", rows.isEmpty && held.section[1...].isEmpty)
+            expectLost("a section", rows[0])
+            at("ranges of projected collections")
+            let projected: Slice<ProjectedCollection<String>> = held.projected[0..<2]
+            expectEmpty("projections", projected.isEmpty && projected[1] == "")
+            expectEmpty("projections", held.projected[1...].isEmpty && held.innerNames[0...5].isEmpty)
         }
 
         /// Closes the realm in a block that writes, and in loops.
@@ -669,6 +697,21 @@ struct ClosedRealmTests {
             _ = frozen[7]
         }
         check(frozen, outOfBounds: 7)
+        await #expect(processExitsWith: .failure) {
+            let realm = try Realm(
+                configuration: .init(inMemoryIdentifier: UUID().uuidString, objectTypes: [Chest.self, Lid.self])
+            )
+            try realm.write { for id in 0..<3 { realm.create(Chest.self, value: ["id": id]) } }
+            // The collection has it, and the slice has not.
+            _ = realm.objects(Chest.self)[0..<2][2]
+        }
+        await #expect(processExitsWith: .failure) {
+            let realm = try Realm(
+                configuration: .init(inMemoryIdentifier: UUID().uuidString, objectTypes: [Chest.self, Lid.self])
+            )
+            let names = realm.objects(Chest.self).projectTo.name
+            _ = names[0..<1]
+        }
     }
 
     @Test("The realm itself, and what is written without a task", arguments: Kind.allCases)

@@ -9,10 +9,12 @@ final class TableFixture {
     var tree = ClusterTree()
     var columns: [ColumnLayout]
 
-    init(columns: [ColumnLayout]) throws {
+    /// Opens a new file; `reservedByteCount` is the most that it may become, nil for what every file may.
+    init(columns: [ColumnLayout], reservedByteCount: Int? = nil) throws {
         self.columns = columns
         var options = StorageOptions()
         options.durability = .none
+        options.reservedByteCount = reservedByteCount
         options.invariantWasBroken = { Issue.record("A structure is broken: \($0)") }
         options.invariantScope = .whole
         file = try StorageFile.open(path: directory.path("table.realm"), options: options)

@@ -48,6 +48,45 @@ struct AddressSpaceTests {
         #expect(try PageArray.values(of: snapshot.catalog.root, in: snapshot.view).prefix(3) == [5, 6, 7])
     }
 
+    /// Appends rows with a text of 60 bytes, whose column is a long one.
+    private func append(_ count: Int, to writer: ClusterWriter) throws {
+        for _ in 0..<count {
+            let key = try writer.append()
+            try writer.setInt(key, key: key, column: 0)
+            let text = [UInt8](repeating: UInt8(truncatingIfNeeded: key), count: 60)
+            try writer.set(.bytes(text), key: key, column: 1)
+        }
+    }
+
+    @Test("so does one whose long columns lie in stretches, and the space is whole afterwards")
+    func growingInStretches() throws {
+        let columns = [ColumnLayout(kind: .int), ColumnLayout(kind: .bytes)]
+        let fixture = try TableFixture(columns: columns, reservedByteCount: 4 << 20)
+        for round in 1...3 {
+            let transaction = try fixture.file.beginWrite()
+            // Each cluster is encoded as soon as the next one begins.
+            let writer = ClusterWriter(
+                tree: fixture.tree,
+                columns: columns,
+                transaction: transaction,
+                openByteLimit: 64 << 10
+            )
+            var failure: (any Error)?
+            var hasTakenStretches = false
+            for _ in 0..<200 where failure == nil {
+                do { try append(1_000, to: writer) } catch { failure = error }
+                if !transaction.group.stretches.rooms.isEmpty { hasTakenStretches = true }
+            }
+            #expect((failure as? StorageError)?.code == .addressSpaceExhausted)
+            #expect(hasTakenStretches, "no column has become long enough for a stretch")
+            transaction.rollback()
+            let snapshot = try fixture.write { try append(3_000, to: $0) }
+            #expect(fixture.tree.rowCount == 3_000 * round)
+            try fixture.tree.verify(columns: columns, in: snapshot.view)
+            try fixture.audit(snapshot)
+        }
+    }
+
     @Test("what another process wrote behind the end is an error that says so, and the reader stays where it was")
     func grownElsewhere() throws {
         let file = try open("other.realm")

@@ -48,6 +48,8 @@ public struct FailedSteps: Sendable {
     private var places: [String: Int] = [:]
     /// How often everything was compared to what it has to be.
     public var comparisons = 0
+    /// How often something was not what it had to be.
+    public var violations = 0
 
     /// None.
     public init() {}
@@ -65,6 +67,7 @@ public struct FailedSteps: Sendable {
         kinds.merge(other.kinds) { $0 + $1 }
         places.merge(other.places) { max($0, $1) }
         comparisons += other.comparisons
+        violations += other.violations
     }
 
     /// Whether a step of an action failed.
@@ -76,7 +79,7 @@ public struct FailedSteps: Sendable {
           injected failures: \(failures.values.reduce(0, +)), by action: \(FailingStepCampaign.summary(of: failures))
           places of an action: \(places.values.reduce(0, +)), by action: \(FailingStepCampaign.summary(of: places))
           by step: \(FailingStepCampaign.summary(of: kinds))
-          states compared (\(compared)): \(comparisons)
+          states compared (\(compared)): \(comparisons); violations: \(violations)
         """
     }
 }

@@ -28,8 +28,10 @@ nonisolated extension ObjectBase {
         return tableAccessor
     }
 
-    /// The verdict of the check that every access makes, without the trap: a seam for tests, inlined where it is asked as the
-    /// check of a getter is. Unlike a getter it may be asked from elsewhere, where it is refused, while the word is written.
+    /// The verdict of the check that every access makes, without the trap.
+    ///
+    /// A seam for tests, inlined where it is asked as the check of a getter is. Unlike a getter it may be asked from elsewhere,
+    /// where it is refused, while the word is written.
     @inlinable @inline(__always)
     package final var wouldAdmitCaller: Bool {
         RealmPlace.loaded(from: tableState.pointee.place).isCaller || isolationAdmitsCaller

@@ -36,8 +36,10 @@ package struct StorageOptions: Sendable {
     /// How long whoever ends another process's log waits until that one has made its checkpoint; a flush of all pages at most, unless
     /// the process is dead and a child of it lives, which keeps its locks.
     package var checkpointWait = Duration.seconds(60)
-    /// How long an opening waits for pages that another process owes, where it cannot read them in memory: one that is alive makes them when its
-    /// transaction ends. And how long one waits that reads without a lock file, beside a log that another process has open.
+    /// How long an opening waits for pages that another process owes, where it cannot read them in memory.
+    ///
+    /// One that is alive makes them when its transaction ends. So long waits one, too, that reads without a lock file, beside a log
+    /// that another process has open.
     package var owedPagesWait = Duration.seconds(60)
     /// How commits are kept in a log; nil for files without one.
     package var log: LogOptions?

@@ -2,7 +2,7 @@
 extension WriteTransaction {
     /// Allocates a run of pages with its header written and the rest zeroed.
     ///
-    /// - Parameter column: The column beside whose other runs it is to lie where it is long; nil for wherever there is room.
+    /// A long run of a column that is named lies beside other runs of it, where there is room.
     package func allocate(
         pageCount: Int,
         kind: PageKind,

@@ -210,6 +210,7 @@ private final class FailingStepRun {
     ///   - when: When it is.
     ///   - joining: Whether another member comes before the one that is rolled back.
     ///   - isLarge: Whether that one writes more than it may keep in memory: only then the rollback has something to read.
+    /// - Throws: What a step threw that is not to fail.
     private func rollBack(_ when: String, joining: Bool, isLarge: Bool = false) throws {
         var joined = reference
         let seal = { [self] in

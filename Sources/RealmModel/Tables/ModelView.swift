@@ -162,6 +162,9 @@ package final class ModelView {
     /// The stamp of the schema at this version.
     package var schemaStamp: UInt64 { schema.stamp }
 
+    /// How many commits have changed the schema up to the version that is pinned; nil where none is.
+    package var schemaGeneration: UInt64? { pinned?.schemaGeneration }
+
     /// Whether primary keys and unique strings of a class have at most ``PropertySchema/uniqueStringByteLimit`` bytes, because an
     /// earlier release has made its indexes.
     package func limitsUniqueStrings(of className: String) -> Bool {

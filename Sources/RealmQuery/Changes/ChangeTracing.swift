@@ -15,13 +15,22 @@ final class ChangeTracing {
     private let new: ModelView
     /// Whether the classes changed on the way, which may have moved properties.
     private let changesSchema: Bool
+    /// Whether they may have changed more than once: what was written between is recorded by places that the properties
+    /// may have neither before nor behind the step.
+    private let losesPlaces: Bool
     private var known: [Level: [Int64]] = [:]
 
     init(changes: ChangeSet, old: ModelView, new: ModelView) {
         self.changes = changes
         self.old = old
         self.new = new
-        changesSchema = old.schemaStamp != new.schemaStamp
+        let isOtherSchema = old.schemaStamp != new.schemaStamp
+        changesSchema = isOtherSchema
+        if isOtherSchema, let first = old.schemaGeneration, let last = new.schemaGeneration {
+            losesPlaces = last != first + 1
+        } else {
+            losesPlaces = isOtherSchema
+        }
     }
 
     /// The rows of a node's table that were written to, or lead to rows that were.
@@ -72,7 +81,9 @@ final class ChangeTracing {
 
     private func written(in table: UInt32, columns: ColumnSet?) -> [Int64] {
         guard let modified = changes.tables[table]?.modified else { return [] }
-        guard let columns = columns.map({ recorded($0, in: table) }) else { return modified.map(\.key) }
+        guard !losesPlaces, let columns = columns.map({ recorded($0, in: table) }) else {
+            return modified.map(\.key)
+        }
         return modified.lazy.filter { !$0.columns.isDisjoint(with: columns) }.map(\.key)
     }
 
@@ -91,7 +102,9 @@ final class ChangeTracing {
         var result = ColumnSet()
         let properties = new.schema.schema(of: table)?.properties ?? []
         for (column, property) in properties.enumerated() where property.isStored {
-            if !recorded(ColumnSet(column), in: table).isDisjoint(with: written) { result.insert(column) }
+            if losesPlaces || !recorded(ColumnSet(column), in: table).isDisjoint(with: written) {
+                result.insert(column)
+            }
         }
         return result
     }

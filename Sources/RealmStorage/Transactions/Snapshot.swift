@@ -37,6 +37,9 @@ package final class Snapshot: Sendable {
         catalog = ByteTree(root: header.catalog)
     }
 
+    /// How many commits have changed the schema up to this version.
+    package var schemaGeneration: UInt64 { header.numbers.schemaGeneration }
+
     /// Whether its pages stand in memory, and the file has none of this version, or others.
     package var isInMemory: Bool { replayed != nil }
 

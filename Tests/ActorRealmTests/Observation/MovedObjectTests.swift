@@ -51,4 +51,28 @@ struct MovedObjectTests {
             }
         }
     }
+
+    @Test("tell what was written between two changes of the class, each of which moved it")
+    func betweenTwoChanges() throws {
+        let things = try ChangingClass(directory.path("two.realm"))
+        let all = ["gone", "left", "number", "word"].map { PropertySchema(name: $0, kind: .int) }
+        var key: Int64 = 0
+        let before = try things.write(all) { key = try $0.insert() }
+        let between = Array(all.dropFirst())
+        _ = try things.write(between, version: 1) { _ in }
+        _ = try things.write(between, version: 1) { try $0.set(2, key: key, to: StoredValue.int(7)) }
+        let after = try things.write(Array(all.dropFirst(2)), version: 2) { _ in }
+        let (first, last) = (try FixedView(before.snapshot), try FixedView(after.snapshot))
+        let changes = try #require(try things.file.changes(after: first.version, through: last.snapshot))
+        let step = ChangeStep(changes, from: first.model, to: last.model)
+        for keyPaths in [nil, ["word"]] as [[String]?] {
+            let subject = ObjectSubject(className: ChangingClass.name, key: key, keyPaths: keyPaths)
+            var state = try subject.state(at: first)
+            guard case .changed(let names, _, _)? = try subject.advance(&state, by: step, from: first) else {
+                Issue.record("Nothing was told.")
+                continue
+            }
+            #expect(names.contains("word"))
+        }
+    }
 }

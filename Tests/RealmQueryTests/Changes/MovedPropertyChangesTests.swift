@@ -40,4 +40,28 @@ struct MovedPropertyChangesTests {
         #expect(told.modifications == [0])
         #expect(told.unasked == [0])
     }
+
+    /// What an observer of the one object is told when `word` was written between two changes, each of which moved it.
+    private func deltaOfTwoChanges(keyPaths: [String]?, asked: [String]? = nil) throws -> CollectionDelta {
+        let things = try ChangingClass(directory.path("two \(keyPaths != nil).realm"))
+        let all = ["gone", "left", "number", "word"].map { PropertySchema(name: $0, kind: .int) }
+        var key: Int64 = 0
+        let first = try things.write(all) { key = try $0.insert() }
+        let between = Array(all.dropFirst())
+        _ = try things.write(between, version: 1) { _ in }
+        // It has the third place now, the fourth one before, and the second one behind.
+        _ = try things.write(between, version: 1) { try $0.set(2, key: key, to: StoredValue.int(7)) }
+        let last = try things.write(Array(all.dropFirst(2)), version: 2) { _ in }
+        let query = ObservedQuery(className: ChangingClass.name)
+        var keys = try ObservedKeys(query, keyPaths: keyPaths, asked: asked, in: first)
+        let recorded = try things.file.changes(after: first.snapshot.version, through: last.snapshot)
+        return try keys.advance(by: try #require(recorded), from: first, to: last)
+    }
+
+    @Test("tell what was written between two changes of the class")
+    func betweenTwoChanges() throws {
+        #expect(try deltaOfTwoChanges(keyPaths: ["word"]).modifications == [0])
+        let told = try deltaOfTwoChanges(keyPaths: nil, asked: ["word"])
+        #expect(told.modifications == [0] && told.unasked.isEmpty)
+    }
 }

@@ -41,7 +41,7 @@ struct CollectionDescriptor: Sendable, Equatable {
     /// The conditions, all of which hold; nil for none.
     var predicate: Predicate?
     var steps: [Step] = []
-    /// Whether it stands for an empty collection where its owner does not exist, and not for none.
+    /// Whether it stands for an empty collection where its owner does not exist, or a property that it asks for, and not for none.
     var outlivesOwner = false
 
     /// A collection of objects of a class as the query layer describes it.

@@ -26,7 +26,7 @@ struct PropertyMap {
         self.stamp = stamp
     }
 
-    /// The ordinal of a property, given by that in the schema with a stamp.
+    /// The ordinal of a property that the class declares, given by that in the schema with a stamp.
     func ordinal(of property: Int, mappedAt stamp: UInt64) -> Int {
         guard let declared = earlier[stamp]?.firstIndex(of: property) else { return property }
         return ordinals[declared]

@@ -42,6 +42,18 @@ extension RealmCollection {
 extension _CollectionBacking {
     func explain() throws -> QueryExplanation {
         core.checkAccess()
+        if let misfit {
+            return QueryExplanation(
+                access: "nowhere: \(misfit)",
+                usesIndex: false,
+                conditions: [],
+                steps: [],
+                rowsExamined: 0,
+                rowsSkipped: 0,
+                rowsMatched: 0,
+                duration: .zero
+            )
+        }
         let descriptor = descriptor
         let clock = ContinuousClock()
         let start = clock.now

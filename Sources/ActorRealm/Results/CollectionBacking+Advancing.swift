@@ -60,7 +60,7 @@ extension _CollectionBacking {
     ///
     /// What an index gives at once is not worth keeping, and lists and links are as quick to read.
     var canAdvance: Bool {
-        guard let refinement, case .table = source, elements != nil else { return false }
+        guard misfit == nil, let refinement, case .table = source, elements != nil else { return false }
         return equality == nil || !refinement.described.isEmpty
     }
 

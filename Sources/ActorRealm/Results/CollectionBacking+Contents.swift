@@ -165,7 +165,8 @@ extension _CollectionBacking {
 
     /// Whether a step leaves elements out.
     var isNarrowed: Bool {
-        refinement?.described.contains { if case .sort = $0 { false } else { true } } ?? false
+        if misfit != nil { return true }
+        return refinement?.described.contains { if case .sort = $0 { false } else { true } } ?? false
     }
 
     private func computeCount(_ cache: inout Cache) throws -> Int {

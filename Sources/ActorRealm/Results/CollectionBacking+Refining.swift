@@ -9,14 +9,19 @@ extension _CollectionBacking {
         core.checkAccess()
         var descriptor = descriptor
         change(&descriptor)
-        let refined = try _CollectionBacking(
-            core: core,
-            elements: elements,
-            shape: shape,
-            source: source,
-            predicate: descriptor.predicate,
-            steps: descriptor.steps
-        )
+        let refined: _CollectionBacking
+        if let misfit {
+            refined = _CollectionBacking(self, misfit: misfit, asked: descriptor)
+        } else {
+            refined = try _CollectionBacking(
+                core: core,
+                elements: elements,
+                shape: shape,
+                source: source,
+                predicate: descriptor.predicate,
+                steps: descriptor.steps
+            )
+        }
         refined.outlivesOwner = outlivesOwner
         return refined
     }
@@ -48,11 +53,12 @@ extension _CollectionBacking {
         }
         let query = PredicateFormat.query(format, arguments, in: core)
         let found = core.attempt(or: self) { try applying(query) }
-        // One argument, which is the value.
+        // One argument, which is the value. Behind a change of the classes only a declared property is found by the place that it had.
         if arguments.count == 1, query.clauses.isEmpty, let property = found.equality?.property,
+            let accessor = wholeTable, accessor.ordinals.contains(property),
             format.utf8.count(where: { $0 == UInt8(ascii: "%") }) == 1, format.contains("%@")
         {
-            wholeTable?.rememberEquality(format, property)
+            accessor.rememberEquality(format, property)
         }
         return found
     }
@@ -108,6 +114,7 @@ extension _CollectionBacking {
             )
         }
         do {
+            if let misfit { throw misfit }
             return try applying(predicate.query)
         } catch let error as QueryError {
             throw Realm.Error(.invalidInput, error.description)

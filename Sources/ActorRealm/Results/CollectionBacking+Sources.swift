@@ -46,8 +46,8 @@ extension _CollectionBacking {
 
     /// The collection that a descriptor stands for in a realm.
     ///
-    /// Nil when the object it belongs to does not exist there, unless it outlives that, and when the realm's classes have no such
-    /// collection: one with elements of the given shape, and with the properties that are asked for.
+    /// Nil when the object it belongs to does not exist there, or a property that is asked for, unless it outlives that; and when the
+    /// realm's classes have no such collection: one with elements of the given shape.
     static func find(
         _ descriptor: CollectionDescriptor,
         of elements: _PropertyShape,
@@ -58,7 +58,11 @@ extension _CollectionBacking {
                 return try _CollectionBacking(descriptor, of: elements, in: core)
             } catch is QueryError {
                 // A migration took the property, or made something else of it.
-                return nil
+                if !descriptor.outlivesOwner || descriptor.className == nil { return nil }
+                var empty = descriptor
+                empty.predicate = .constant(false)
+                empty.steps = []
+                return try _CollectionBacking(empty, of: elements, in: core)
             }
         }
     }

@@ -43,8 +43,10 @@ extension _CollectionBacking {
         }
     }
 
-    /// Throws where the object that the elements belong to is gone, unless they are to be none then.
+    /// Throws where a property that is asked for is gone, and where the object is that the elements belong to, unless they are to be none
+    /// then.
     func requireOwner() throws {
+        if let misfit { throw misfit }
         if outlivesOwner { return }
         let owner: (accessor: TableAccessor, key: Int64)
         switch source {
@@ -202,7 +204,7 @@ extension RealmCollection {
     /// A collection of a realm that was closed is empty, as it is when it is read.
     ///
     /// - Throws: `Realm.Error` with the code `.invalidatedObject`, `.wrongIsolation`, `.invalidDatabase`, or `.invalidInput` for a stored
-    ///   element that the type does not have.
+    ///   element that the type does not have, and for results by a property that another release has removed from the file.
     /// - Complexity: That of an iteration, which need not search again afterwards.
     public func requireReadable() throws { try requireReadable(withParts: true) }
 

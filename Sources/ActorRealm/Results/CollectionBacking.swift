@@ -72,6 +72,8 @@ public final class _CollectionBacking {
         let described: [CollectionDescriptor.Step]
         /// The steps, compiled; nil when that waits until they are asked for.
         let steps: [Step]?
+        /// Why the filter or a step does not fit the classes as they are now; nil where all of it fits.
+        let misfit: QueryError?
 
         init(
             _ predicate: Predicate?,
@@ -81,7 +83,16 @@ public final class _CollectionBacking {
         ) throws {
             self.predicate = predicate
             self.described = described
+            misfit = nil
             steps = isDeferred ? nil : try Step.compiled(described, elements)
+        }
+
+        /// What does not fit the classes, kept for when it fits again; no step runs until then.
+        init(_ predicate: Predicate?, _ described: [CollectionDescriptor.Step], misfit: QueryError) {
+            self.predicate = predicate
+            self.described = described
+            self.misfit = misfit
+            steps = []
         }
     }
 
@@ -134,6 +145,22 @@ public final class _CollectionBacking {
         mapper = all.mapper
         // What the equality was made with: nobody has told the whole class of a schema that came since.
         mappedStamp = all.mapper?._withUnsafeGuaranteedRef { $0.mappedStamp } ?? 0
+    }
+
+    /// The source of another one whose filter or steps do not fit the classes, with what is asked of it now.
+    ///
+    /// There is no element as long as they do not.
+    init(_ other: __shared _CollectionBacking, misfit: QueryError, asked descriptor: CollectionDescriptor) {
+        core = other.core
+        elements = other.elements
+        reader = other.reader
+        hasObjects = other.hasObjects
+        shape = other.shape
+        knownSource = other.source
+        knownEquality = nil
+        refinement = Refinement(descriptor.predicate, descriptor.steps, misfit: misfit)
+        mapper = other.mapper
+        mappedStamp = other.mappedStamp
     }
 
     deinit { spareCursor?.release() }
@@ -214,12 +241,9 @@ public final class _CollectionBacking {
         }
         guard let elements else { return }
         if let refinement {
-            knownEquality = refinement.predicate.flatMap { IndexedEquality($0, table: elements.table) }
-            let isDeferred = refinement.steps == nil
-            self.refinement = attempt {
-                try Refinement(refinement.predicate, refinement.described, elements, isDeferred: isDeferred)
-            }
+            fit(refinement, elements)
         } else if let equality = knownEquality {
+            // The class declares the property, so that it is there.
             let ordinal = elements.ordinal(of: equality.property, mappedAt: stamp)
             let predicate = equality.moved(to: ordinal).predicate(in: elements.table)
             knownEquality = IndexedEquality(predicate, table: elements.table)
@@ -228,6 +252,34 @@ public final class _CollectionBacking {
                 refinement = attempt { try Refinement(predicate, [], elements, isDeferred: false) }
             }
         }
+    }
+
+    /// Compiles the filter and the steps for the classes as they are now.
+    ///
+    /// They may name properties that only the file has. Another release may take such a property away, or make another one of it, and the
+    /// realm goes on: there is no element then, until it is there again.
+    private func fit(_ asked: Refinement, _ elements: TableAccessor) {
+        attempt { () throws -> Void in
+            do {
+                knownEquality = asked.predicate.flatMap { IndexedEquality($0, table: elements.table) }
+                // In a realm that was invalidated nobody runs the filter any more.
+                if knownEquality == nil, core.lifecycle != .invalidated, let predicate = asked.predicate {
+                    compiledQuery = try CompiledQuery(predicate, table: elements.table)
+                }
+                let isDeferred = asked.steps == nil
+                refinement = try Refinement(asked.predicate, asked.described, elements, isDeferred: isDeferred)
+            } catch let error as QueryError {
+                knownEquality = nil
+                compiledQuery = nil
+                refinement = Refinement(asked.predicate, asked.described, misfit: error)
+            }
+        }
+    }
+
+    /// Why there is no element: the filter or a step does not fit the classes as they are now. Nil where they fit.
+    var misfit: QueryError? {
+        followSchema()
+        return refinement?.misfit
     }
 
     /// What the collection holds and in which order, without its realm.
@@ -328,8 +380,10 @@ public final class _CollectionBacking {
     var query: CompiledQuery? {
         followSchema()
         if let compiledQuery { return compiledQuery }
-        guard let predicate, let elements else { return nil }
-        let query = attempt { try CompiledQuery(predicate, table: elements.table) }
+        // What does not fit the classes holds for no row.
+        let asked: Predicate? = refinement?.misfit == nil ? predicate : .constant(false)
+        guard let asked, let elements else { return nil }
+        let query = attempt { try CompiledQuery(asked, table: elements.table) }
         // Several threads may ask a frozen collection at once: there it is compiled each time.
         if !core.isFrozen { compiledQuery = query }
         return query

@@ -1,0 +1,204 @@
+import Foundation
+import RealmTestSupport
+import Testing
+
+@testable import ActorRealm
+
+/// Results by properties that only the file has, kept while other releases add and remove such properties.
+@Suite("Results by properties that the program does not declare", .timeLimit(.minutes(60)))
+struct UndeclaredPropertyTests {
+    private let directory = TemporaryDirectory()
+
+    /// The class of the program that keeps its realm open.
+    final class Older: Object {
+        override class func _realmObjectName() -> String? { "Undeclared" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var n: Int
+    }
+
+    final class Both: Object {
+        override class func _realmObjectName() -> String? { "Undeclared" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var n: Int
+        @Persisted(indexed: true) var first: Int
+        @Persisted(indexed: true) var second: Int
+    }
+
+    final class WithoutFirst: Object {
+        override class func _realmObjectName() -> String? { "Undeclared" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var n: Int
+        @Persisted(indexed: true) var second: Int
+    }
+
+    final class WithThird: Object {
+        override class func _realmObjectName() -> String? { "Undeclared" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var n: Int
+        @Persisted(indexed: true) var second: Int
+        @Persisted(indexed: true) var third: Int
+    }
+
+    final class WithoutSecond: Object {
+        override class func _realmObjectName() -> String? { "Undeclared" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var n: Int
+        @Persisted(indexed: true) var first: Int
+    }
+
+    final class OtherSecond: Object {
+        override class func _realmObjectName() -> String? { "Undeclared" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        @Persisted var n: Int
+        @Persisted(indexed: true) var first: Int
+        @Persisted var second: String
+    }
+
+    static func configuration(_ path: String, _ type: Object.Type, _ version: UInt64) -> Realm.Configuration {
+        Realm.Configuration(fileURL: URL(fileURLWithPath: path), schemaVersion: version, objectTypes: [type])
+    }
+
+    /// The second release, which adds two properties.
+    static func addProperties(_ path: String) throws {
+        try withNewRealm(configuration(path, Both.self, 2)) { realm in
+            try realm.write {
+                realm.create(Both.self, value: ["n": 1, "first": 7, "second": 5])
+                realm.create(Both.self, value: ["n": 2, "first": 5, "second": 6])
+                realm.create(Both.self, value: ["n": 3, "first": 8, "second": 5])
+            }
+        }
+    }
+
+    private actor Holder {
+        private var realm: Realm?
+        private var kept: [Results<Older>] = []
+
+        func open(_ configuration: Realm.Configuration) async throws {
+            let realm = try await Realm(configuration: configuration, actor: self)
+            realm.autorefresh = false
+            self.realm = realm
+        }
+
+        /// Keeps what the same text finds twice: the second time it is known.
+        func keepEqual() throws {
+            let realm = try #require(realm)
+            realm.refresh()
+            let all = realm.objects(Older.self)
+            kept = (1...2)
+                .map { _ in
+                    let found = all.filter("second == %@", 5)
+                    _ = found.count
+                    return found
+                }
+        }
+
+        /// Keeps a filter, an index, an order, and what is left of equal ones.
+        func keepAll() throws {
+            let realm = try #require(realm)
+            realm.refresh()
+            let all = realm.objects(Older.self)
+            kept = [
+                all.filter("second > 4"), all.filter("second == 5"), all.sorted(byKeyPath: "second"),
+                all.filter("n > 0").distinct(by: ["second"]),
+            ]
+        }
+
+        func look() throws -> [[Int]] {
+            let realm = try #require(realm)
+            realm.refresh()
+            #expect(!realm.isOutdated)
+            return kept.map { results in
+                let found = results.map(\.n) as [Int]
+                let sum: Int = results.sum(ofProperty: "n")
+                #expect(results.count == found.count && results.first?.n == found.first)
+                #expect(sum == found.reduce(0, +))
+                return found
+            }
+        }
+
+        /// What else is asked of results that find nothing, since they do not fit.
+        func askMisfits() {
+            for results in kept {
+                #expect(results.filter("n > 0").isEmpty && results.sorted(byKeyPath: "n").isEmpty)
+                let typed = results.where { $0.n > 0 }
+                #expect(typed.first == nil && results.limit(1).isEmpty)
+                #expect(results.explain().rowsMatched == 0)
+                #expect(results.freeze().isEmpty && results.frozen.value.isEmpty)
+                #expect(results.description.contains("unreadable"))
+                let unreadable = #expect(throws: Realm.Error.self) { try results.requireReadable() }
+                #expect(unreadable?.code == .invalidInput)
+                let refused = #expect(throws: Realm.Error.self) {
+                    _ = try results.filter(RealmPredicate(parsing: "n > 0"))
+                }
+                #expect(refused?.code == .invalidInput)
+            }
+        }
+    }
+
+    @Test("A text that was asked twice finds the same property while others go and come", arguments: [false, true])
+    func movedIndex(addsThird: Bool) async throws {
+        let path = directory.path("moved.realm")
+        let holder = Holder()
+        try await holder.open(Self.configuration(path, Older.self, 1))
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try UndeclaredPropertyTests.addProperties(path)
+        }
+        try await holder.keepEqual()
+        #expect(try await holder.look() == [[1, 3], [1, 3]])
+        if addsThird {
+            await #expect(processExitsWith: .success) { [path = path as String] in
+                try withNewRealm(UndeclaredPropertyTests.configuration(path, WithThird.self, 3)) { realm in
+                    try realm.write {
+                        for object in realm.objects(WithThird.self) where object.n == 2 { object.third = 5 }
+                    }
+                }
+            }
+        } else {
+            await #expect(processExitsWith: .success) { [path = path as String] in
+                try withNewRealm(UndeclaredPropertyTests.configuration(path, WithoutFirst.self, 3)) { _ in }
+            }
+        }
+        #expect(try await holder.look() == [[1, 3], [1, 3]])
+    }
+
+    @Test("Results by a property that another release removes are empty, until it is there again")
+    func removed() async throws {
+        let path = directory.path("removed.realm")
+        let holder = Holder()
+        try await holder.open(Self.configuration(path, Older.self, 1))
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try UndeclaredPropertyTests.addProperties(path)
+        }
+        try await holder.keepAll()
+        #expect(try await holder.look().map(\.count) == [3, 2, 3, 2])
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try withNewRealm(UndeclaredPropertyTests.configuration(path, WithoutSecond.self, 3)) { _ in }
+        }
+        #expect(try await holder.look() == [[], [], [], []])
+        await holder.askMisfits()
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try withNewRealm(UndeclaredPropertyTests.configuration(path, Both.self, 4)) { realm in
+                try realm.write { for object in realm.objects(Both.self) where object.n == 3 { object.second = 5 } }
+            }
+        }
+        #expect(try await holder.look() == [[3], [3], [1, 2, 3], [1, 3]])
+    }
+
+    @Test("Results by a property that another release makes one of another type do not compare it")
+    func retyped() async throws {
+        let path = directory.path("retyped.realm")
+        let holder = Holder()
+        try await holder.open(Self.configuration(path, Older.self, 1))
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try UndeclaredPropertyTests.addProperties(path)
+        }
+        try await holder.keepEqual()
+        #expect(try await holder.look() == [[1, 3], [1, 3]])
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try withNewRealm(UndeclaredPropertyTests.configuration(path, WithoutSecond.self, 3)) { _ in }
+            try withNewRealm(UndeclaredPropertyTests.configuration(path, OtherSecond.self, 4)) { _ in }
+        }
+        #expect(try await holder.look() == [[], []])
+        await holder.askMisfits()
+    }
+}

@@ -176,6 +176,8 @@ package final class WriteTransaction {
         do throws(StorageError) {
             changeSet = try sealAll()
         } catch {
+            // Its group has taken over what it changed, and would take it over a second time.
+            refuseCommit(because: error)
             // What earlier members left is sealed in part.
             if isJoined { group.fail(with: error) }
             throw error
@@ -208,6 +210,8 @@ package final class WriteTransaction {
             entries: group.entries
         )
         do throws(StorageError) {
+            // The state says all this already: where this throws, a commit below was lost meanwhile, and with it the
+            // state, which nobody else has.
             try file.endGroup(of: state, with: prepared)
         } catch {
             for extent in group.taken {
@@ -223,6 +227,9 @@ package final class WriteTransaction {
     }
 
     /// Seals the catalog, hands everything over to the group, and writes the space record.
+    ///
+    /// The record tells what the group gives up and keeps, so it is written last. Where that fails, nobody goes on from
+    /// the group: a transaction that is alone can only be rolled back, and the members of another group are lost.
     private func sealAll() throws(StorageError) -> ChangeSet {
         if catalog.root.isDirty { try catalog.seal(in: self) }
         absorb()

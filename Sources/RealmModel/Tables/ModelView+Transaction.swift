@@ -11,13 +11,16 @@ extension ModelView {
         try secureSpace()
         checkInvariantsIfAsked()
         generation.pointee &+= 1
-        // Where that fails, it is rolled back alone.
+        // Where that fails, it is rolled back alone. Sealing goes on from what the writers have left; where sealing
+        // fails, nobody goes back to what they had left before: the session goes with the group, or with the rollback.
         try leave(transaction)
         let prepared: PreparedCommit
         do throws(StorageError) {
             try storeLeft(transaction)
             prepared = try transaction.storage.prepareCommit()
         } catch {
+            // What is sealed by half is not sealed again.
+            transaction.storage.refuseCommit(because: error)
             // A group that cannot be sealed cannot be taken apart either. Alone it is rolled back by the caller.
             if transaction.storage.isJoined { transaction.storage.abandonGroup(because: error) }
             throw error
@@ -71,14 +74,16 @@ extension ModelView {
         guard let transaction else { preconditionFailure("There is no transaction to commit.") }
         try transaction.storage.checkCommit()
         checkInvariantsIfAsked()
-        try leave(transaction)
+        try prepareToLeave(transaction)
         let left: Left
         do throws(StorageError) {
             left = try end(transaction.storage)
         } catch {
+            // Only what no earlier member survives is thrown here: the group is lost or damaged, or writing has stopped.
             transaction.storage.abandonGroup(because: error)
             throw error
         }
+        leavePrepared(transaction)
         transaction.isPrepared = true
         try endTransaction()
         return (transaction.storage.groupNumber, left)
@@ -104,13 +109,22 @@ extension ModelView {
 
     /// Leaves what the transaction changed in the session: everything, or nothing when that fails.
     func leave(_ transaction: ModelTransaction, isSuspended: Bool = false) throws(StorageError) {
+        try prepareToLeave(transaction)
+        leavePrepared(transaction, isSuspended: isSuspended)
+    }
+
+    /// Does all of that which can fail: what a rollback goes back to stays as it is.
+    private func prepareToLeave(_ transaction: ModelTransaction) throws(StorageError) {
         // Of all tables, before a step that can fail.
         for table in transaction.touched { table.writer?.noteRowKeys(in: transaction.storage) }
         try transaction.sealSequences(in: self)
         // That may have touched more of them.
-        let touched = transaction.touched
-        for table in touched { try table.writer?.prepareToLeave() }
-        for table in touched { table.writer?.leave(isSuspended: isSuspended) }
+        for table in transaction.touched { try table.writer?.prepareToLeave() }
+    }
+
+    /// Leaves in the session what has been prepared for that; the transaction itself may have ended.
+    private func leavePrepared(_ transaction: ModelTransaction, isSuspended: Bool = false) {
+        for table in transaction.touched { table.writer?.leave(isSuspended: isSuspended) }
     }
 
     /// Stores every touched table in the transaction's catalog.

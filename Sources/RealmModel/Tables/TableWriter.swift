@@ -104,6 +104,8 @@ final class TableWriter {
     /// Takes back what the open transaction did, before its pages are put back.
     ///
     /// - Returns: Whether what earlier transactions left is here still; else the writer is of no use any more.
+    /// - Throws: The failure to take rows out of what was sealed with them. The writer is half way back then, and nobody
+    ///   uses it again: the group is lost, and the session with all its writers is dropped.
     func rollBack(_ transaction: WriteTransaction) throws(StorageError) -> Bool {
         guard isDirty, transaction.isJoined else { return false }
         rows.revert()

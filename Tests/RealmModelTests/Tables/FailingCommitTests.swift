@@ -138,6 +138,72 @@ struct FailingCommitTests {
         #expect(count == 2, "so many commits found no page for their record")
     }
 
+    @Test("are not tried again once tables are sealed, whatever step failed, and can be rolled back")
+    func secondAttempt() throws {
+        let database = try TestDatabase(Self.classes, failures: failures)
+        let file = database.file
+        var rows: Rows = [:]
+        try database.write { _ in try write(0..<40, "first", to: database, &rows) }
+        var count = 0
+        for number in 0... {
+            try file.lockForWriting()
+            defer { file.unlockForWriting() }
+            var inside = rows
+            try database.model.begin(file.beginWrite())
+            try write(0..<30, "changed \(number)", to: database, &inside)
+            file.doubtEveryPage()
+            failures.arm(after: number)
+            var prepared: PreparedCommit?
+            do { prepared = try database.model.prepareCommit() } catch {}
+            let failed = failures.outcome.failed
+            failures.arm(after: nil)
+            if let prepared {
+                try database.model.endTransaction()
+                try file.publish([prepared])
+                try database.model.advance(to: file.beginRead())
+                rows = inside
+            } else {
+                if database.model.transaction?.isSealing == true {
+                    count += 1
+                    #expect(throws: StorageError.self, "step \(number)") { try database.model.prepareCommit() }
+                }
+                database.model.rollback()
+            }
+            try check(rows, in: database, "after step \(number)")
+            if failed == nil { break }
+        }
+        #expect(count > 0, "no step of sealing failed")
+    }
+
+    @Test("leave nothing in the writers of a member that stands on them, and is refused where it ends")
+    func refusedMember() throws {
+        let database = try TestDatabase(Self.classes, failures: failures)
+        let next = try TestDatabase(sharing: database)
+        let file = database.file
+        var rows: Rows = [:]
+        try database.write { _ in try write(0..<10, "first", to: database, &rows) }
+        try next.model.advance(to: file.beginRead())
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        var lost = rows
+        try next.model.begin(file.beginWrite())
+        try write(0..<10, "lost", to: next, &lost)
+        let prepared = try next.model.prepareCommit()
+        try next.model.endTransaction()
+
+        try database.model.begin(file.beginWrite(joining: true))
+        try write(10..<20, "member", to: database, &lost)
+        failures.arm(after: 0)
+        #expect(throws: StorageError.self) { try file.publish([prepared]) }
+        failures.arm(after: nil)
+        let writers = try Self.classes.compactMap { try database.table($0.name).writer }
+        #expect(throws: StorageError.self) { try database.model.join() }
+        #expect(writers.count == Self.classes.count)
+        for writer in writers { #expect(!writer.isDirty, "table \(writer.id) has been left") }
+        database.model.rollback()
+        try checkNext(next, database, &rows, "behind a member that was refused")
+    }
+
     /// Checks that a transaction goes on from what is committed, and that what it commits is there.
     private func checkNext(
         _ next: TestDatabase,

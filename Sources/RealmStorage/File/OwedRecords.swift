@@ -57,3 +57,56 @@ final class OwedRecords: Sendable {
         return made
     }
 }
+
+#if DEBUG
+extension OwedRecords {
+    /// The records follow each other from the published version to the last one that was acknowledged, and no later version was made of them.
+    ///
+    /// - Parameters:
+    ///   - isOwing: Whether commits are without pages, as the file says.
+    ///   - published: The published version.
+    ///   - acknowledged: The version of the last commit that was acknowledged by its record.
+    ///   - count: So many of the last records are looked at; nil for all.
+    func checkInvariants(
+        isOwing: Bool,
+        behind published: UInt64,
+        upTo acknowledged: UInt64,
+        newest count: Int? = nil
+    ) throws(BrokenInvariant) {
+        let records = state.withLock { $0.records }
+        try Invariant.require(
+            isOwing != records.isEmpty,
+            isOwing ? "Pages are owed, and nobody knows of what" : "Nothing is owed, and \(records.count) records are kept"
+        )
+        guard let first = records.first, let last = records.last else { return }
+        try Invariant.require(
+            first.version == published + 1,
+            "Version \(first.version) is owed behind version \(published), which is published"
+        )
+        try Invariant.require(
+            last.version == acknowledged,
+            "Version \(acknowledged) is acknowledged, and the last one with a record is \(last.version)"
+        )
+        let replayed = lastReplayed.load(ordering: .sequentiallyConsistent)
+        try Invariant.require(
+            replayed <= acknowledged,
+            "Version \(replayed) was made in memory, and \(acknowledged) is the last that is acknowledged"
+        )
+        var before: CommitRecord?
+        for record in count.map({ records.suffix($0 + 1) }) ?? records[...] {
+            try Invariant.require(record.kind == .changes, "Version \(record.version) cannot be made in memory")
+            if let before {
+                try Invariant.require(
+                    record.version == before.version + 1,
+                    "Version \(record.version) is owed behind version \(before.version)"
+                )
+                try Invariant.require(
+                    record.position == before.position || record.position == before.position + 1,
+                    "The record at position \(record.position) is owed behind the one at \(before.position)"
+                )
+            }
+            before = record
+        }
+    }
+}
+#endif

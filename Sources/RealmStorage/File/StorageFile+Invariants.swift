@@ -42,6 +42,31 @@ extension StorageFile {
         #endif
     }
 
+    /// Checks the records of commits without pages, of which so many came last; for whoever has the log's turn.
+    @inline(__always)
+    func checkOwedRecordsIfAsked(newest count: Int = 0) {
+        #if DEBUG
+        assertInvariants { () throws(BrokenInvariant) in
+            try owed.checkInvariants(
+                isOwing: owesPages.load(ordering: .sequentiallyConsistent),
+                behind: state.withLock { $0.published.version },
+                upTo: acknowledgedVersion.load(ordering: .relaxed),
+                newest: checksWholeStructures ? nil : count
+            )
+        }
+        #endif
+    }
+
+    /// Checks the space that waits for a log; for whoever publishes.
+    @inline(__always)
+    func checkLogSpaceIfAsked(_ log: LogOptions) {
+        #if DEBUG
+        assertInvariants { () throws(BrokenInvariant) in
+            try logSpace.checkInvariants(ringByteCount: log.ringByteCount)
+        }
+        #endif
+    }
+
     /// Checks the checkpoint whose next step is about to be taken; for whoever takes it.
     @inline(__always)
     func checkCandidateIfAsked(_ candidate: CheckpointCourse.Candidate) {

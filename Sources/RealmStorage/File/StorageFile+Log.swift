@@ -52,7 +52,9 @@ extension StorageFile {
         guard pageCommitCount > log.pageCommitCount,
             pageCommitCountBehindFailure > log.pageCommitCount * logRetryFactor
         else { return false }
-        switch logSpace.ask() {
+        let answer = logSpace.ask()
+        checkLogSpaceIfAsked(log)
+        switch answer {
         case .made: return true
         case .beingMade: return false
         case .none:

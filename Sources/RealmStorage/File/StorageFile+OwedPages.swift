@@ -211,6 +211,7 @@ extension StorageFile {
         // Whoever finds that pages are owed finds what they are made of.
         for entry in entries { owed.append(entry) }
         owesPages.store(true, ordering: .sequentiallyConsistent)
+        checkOwedRecordsIfAsked(newest: entries.count)
         lock.note(durable: openLog.durable, of: openLog.header.log)
         return true
     }

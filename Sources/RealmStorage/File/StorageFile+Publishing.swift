@@ -98,6 +98,7 @@ extension StorageFile {
             owesPages.store(false, ordering: .sequentiallyConsistent)
             owed.removeAll()
         }
+        checkOwedRecordsIfAsked()
         if plan.flushesHeader { confirm(plan.header, inSlot: slot) }
         goOnInLog(behind: plan)
         checkLogIfAsked()

@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 
 /// Space for a log, which is made ahead, beside commits, by a thread that has this and not the file.
@@ -70,3 +71,25 @@ final class LogSpace: Sendable {
     /// Gives it back, and whatever is being made, for good.
     func end() { state.withLock { $0 = .ended } }
 }
+
+#if DEBUG
+extension LogSpace {
+    /// Space that waits for a log is as long as one, and has no name.
+    func checkInvariants(ringByteCount: Int) throws(BrokenInvariant) {
+        // It stays open meanwhile, whoever takes it.
+        let space = state.withLock { state -> UnnamedFile? in
+            if case .made(let space) = state { return space }
+            return nil
+        }
+        guard let space else { return }
+        var status = stat()
+        try Invariant.require(fstat(space.descriptor, &status) == 0, "The space of a log is not open")
+        try Invariant.require(status.st_nlink == 0, "The space of a log has a name before there is a log")
+        let byteCount = LogHeader.blockByteCount + ringByteCount
+        try Invariant.require(
+            Int(status.st_size) == byteCount,
+            "The space of a log has \(status.st_size) bytes, and a log has \(byteCount)"
+        )
+    }
+}
+#endif

@@ -203,6 +203,150 @@ struct FileInvariantTests {
         withExtendedLifetime((snapshot, other)) {}
     }
 
+    // MARK: The log
+
+    @Test("Records of commits without pages that do not lead from the published version to the last one are told")
+    func owedRecords() {
+        func record(_ version: UInt64, at position: UInt64, _ kind: CommitRecord.Kind = .changes) -> CommitRecord {
+            CommitRecord(kind: kind, isLastOfVersion: true, position: position, version: version)
+        }
+        func told(
+            _ records: [CommitRecord],
+            isOwing: Bool = true,
+            behind published: UInt64 = 5,
+            replayed: UInt64 = 0,
+            newest count: Int? = nil
+        ) -> String? {
+            let owed = OwedRecords()
+            owed.append(records)
+            owed.lastReplayed.store(replayed, ordering: .relaxed)
+            return complaint { () throws(BrokenInvariant) in
+                try owed.checkInvariants(isOwing: isOwing, behind: published, upTo: 8, newest: count)
+            }
+        }
+        let good = [record(6, at: 3), record(7, at: 3), record(8, at: 4)]
+        #expect(told(good) == nil)
+        #expect(told(good, replayed: 8) == nil)
+        #expect(told([], isOwing: false) == nil)
+        #expect(told([]) == "Pages are owed, and nobody knows of what")
+        #expect(told(good, isOwing: false) == "Nothing is owed, and 3 records are kept")
+        #expect(told(good, behind: 6) == "Version 6 is owed behind version 6, which is published")
+        #expect(
+            told([record(6, at: 3), record(7, at: 4)])
+                == "Version 8 is acknowledged, and the last one with a record is 7"
+        )
+        #expect(
+            told(good, replayed: 9) == "Version 9 was made in memory, and 8 is the last that is acknowledged"
+        )
+        #expect(
+            told([record(6, at: 3), record(7, at: 3, .schema), record(8, at: 4)])
+                == "Version 7 cannot be made in memory"
+        )
+        let gap = [record(6, at: 3), record(8, at: 4)]
+        #expect(told(gap) == "Version 8 is owed behind version 6")
+        #expect(told(gap, newest: 1) == "Version 8 is owed behind version 6")
+        #expect(told(gap, newest: 0) == nil, "only what a step added is looked at")
+        #expect(
+            told([record(6, at: 3), record(7, at: 5), record(8, at: 5)])
+                == "The record at position 5 is owed behind the one at 3"
+        )
+    }
+
+    @Test("The step that meets a broken record of a commit without pages tells of it, and whole ones break nothing")
+    func owingSteps() throws {
+        let told = Mutex<[String]>([])
+        var options = OwedPagesTests.options()
+        options.invariantWasBroken = { broken in told.withLock { $0.append(broken.description) } }
+        options.invariantScope = .whole
+        let file = try StorageFile.open(path: directory.path("owing.realm"), options: options)
+        try OwedPagesTests.begin(file)
+        defer { file.unlockForWriting() }
+        #expect(try OwedPagesTests.acknowledge(5, in: file))
+        #expect(told.withLock { $0 } == [])
+        let last = file.newestVersion + 6
+        file.owed.lastReplayed.store(last + 1, ordering: .relaxed)
+        #expect(try OwedPagesTests.acknowledge(1, in: file))
+        file.owed.lastReplayed.store(0, ordering: .relaxed)
+        let first = "Version \(last + 1) was made in memory, and \(last) is the last that is acknowledged"
+        #expect(told.withLock { $0 } == [first])
+        try file.publish([#require(try file.sealGroup())])
+        #expect(told.withLock { $0 } == [first])
+        file.owed.append([CommitRecord(kind: .changes, isLastOfVersion: true, position: 1, version: last)])
+        let change = LoggedFile.Change(values: [(9, 9)])
+        try file.publish([LoggedFile.prepare(change, in: file)])
+        #expect(told.withLock { $0 } == [first, "Nothing is owed, and 1 records are kept"])
+        file.owed.removeAll()
+    }
+
+    /// Has the space of a log ready.
+    private struct ReadyDirectory: LogDirectory {
+        let base: LogFile
+        let space: UnnamedFile
+
+        var path: String { base.path }
+
+        func open(forReadingOnly isReadOnly: Bool) throws(StorageError) -> (any StorageDevice)? {
+            try base.open(forReadingOnly: isReadOnly)
+        }
+
+        func prepare(ringByteCount: Int) throws(StorageError) -> UnnamedFile? { space }
+
+        func create(
+            _ header: LogHeader,
+            in space: UnnamedFile?,
+            forUsersOf realm: (any StorageDevice)?
+        ) throws(StorageError) -> any StorageDevice {
+            try base.create(header, in: space, forUsersOf: realm)
+        }
+
+        func remove() throws(StorageError) { try base.remove() }
+    }
+
+    @Test("Space of a log that is too short, or has a name, is told, and tells whoever publishes")
+    func logSpace() throws {
+        let path = directory.path("space.realm")
+        let block = LogHeader.blockByteCount
+        let unnamed = try #require(try DataFile.makeUnnamed(for: path + ".log", byteCount: 3 * block, as: .log))
+        let told = Mutex<[String]>([])
+        var options = LoggedFile.options(blocks: 2)
+        options.invariantWasBroken = { broken in told.withLock { $0.append(broken.description) } }
+        options.log?.makeDirectory = { ReadyDirectory(base: LogFile(besides: $0), space: unnamed) }
+        let log = try #require(options.log)
+        let space = LogSpace()
+        func complaintOfRing(_ blocks: Int) -> String? {
+            complaint { () throws(BrokenInvariant) in try space.checkInvariants(ringByteCount: blocks * block) }
+        }
+        #expect(complaintOfRing(2) == nil)
+        _ = space.ask()
+        #expect(complaintOfRing(2) == nil)
+        space.make(log, besides: path)
+        #expect(space.isMade)
+        #expect(complaintOfRing(2) == nil)
+        let short = "The space of a log has \(3 * block) bytes, and a log has \(5 * block)"
+        #expect(complaintOfRing(4) == short)
+
+        // The same space, for a file whose log is longer.
+        options.log?.ringByteCount = 4 * block
+        let file = try StorageFile.open(path: path, options: options)
+        let longer = try #require(file.options.log)
+        _ = file.logSpace.ask()
+        file.logSpace.make(longer, besides: path)
+        file.checkLogSpaceIfAsked(longer)
+        #expect(told.withLock { $0 } == [short])
+        _ = file.logSpace.take()
+        file.checkLogSpaceIfAsked(longer)
+        #expect(told.withLock { $0 } == [short])
+
+        let content = [UInt8](repeating: 0, count: block)
+        let hasName = try content.withUnsafeBytes { bytes in
+            try DataFile.create(path: path + ".log", content: bytes, from: unnamed, forUsersOf: nil, as: .log)
+        }
+        try #require(hasName == true)
+        #expect(complaintOfRing(2) == "The space of a log has a name before there is a log")
+        space.end()
+        #expect(complaintOfRing(2) == nil)
+    }
+
     // MARK: The lock file
 
     @Test("A slot that is not the process's own, and threads that end to wait before they begin, are told")

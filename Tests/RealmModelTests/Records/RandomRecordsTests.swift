@@ -20,10 +20,12 @@ struct RandomRecordsTests {
         let recorded = try RecordedDatabase(classes)
         var random = SplitMix64(seed: seed)
         var reference = ReferenceDatabase(classes)
+        var doneCount = 0
         for step in 0..<24 {
             let when = "step \(step) of seed \(seed)"
             var runner = OperationRunner(database: recorded.database, reference: reference, random: random)
             let operationCount = 1 + runner.random.below(60)
+            doneCount += operationCount
             if runner.random.chance(15) {
                 try recorded.database.rollBack { _ in for _ in 0..<operationCount { try runner.runOne() } }
                 reference.nextKeys = runner.reference.nextKeys
@@ -35,6 +37,7 @@ struct RandomRecordsTests {
             try OperationRunner.compare(reference, recorded.replicated(), when)
             try recorded.requireEqual(when)
         }
+        recorded.tell("records of rows", seed: seed, operations: doneCount)
     }
 
     @Test("Members of a group have a record each", arguments: seeds)
@@ -45,6 +48,7 @@ struct RandomRecordsTests {
         let views = [recorded.database, try TestDatabase(sharing: recorded.database)]
         var random = SplitMix64(seed: seed)
         var reference = ReferenceDatabase(classes)
+        var doneCount = 0
         for step in 0..<16 {
             let when = "step \(step) of seed \(seed)"
             try file.lockForWriting()
@@ -55,6 +59,7 @@ struct RandomRecordsTests {
                 try recorded.begin(view, joining: true)
                 var runner = OperationRunner(database: view, reference: reference, random: random)
                 let operationCount = runner.random.below(runner.random.chance(50) ? 4 : 25)
+                doneCount += operationCount
                 for _ in 0..<operationCount { try runner.runOne() }
                 if runner.random.chance(30) {
                     view.model.rollback()
@@ -76,19 +81,24 @@ struct RandomRecordsTests {
             try OperationRunner.compare(reference, recorded.replicated(), when)
             try recorded.requireEqual(when, mayLackKeys: true)
         }
+        recorded.tell("records of members", seed: seed, operations: doneCount)
     }
 
     @Test("Sets, dictionaries, values of any kind, unique and compound indexes arrive as well", arguments: seeds)
     func wideClasses(seed: UInt64) throws {
         let recorded = try RecordedDatabase(WideOperations.classes)
         var operations = WideOperations(random: SplitMix64(seed: seed))
+        var doneCount = 0
         for step in 0..<30 {
             func run(_ model: ModelView) throws {
-                for _ in 0..<1 + operations.random.below(40) { try operations.runOne(in: model) }
+                let operationCount = 1 + operations.random.below(40)
+                for _ in 0..<operationCount { try operations.runOne(in: model) }
+                doneCount += operationCount
             }
             if operations.random.chance(10) { try recorded.database.rollBack(run) } else { try recorded.write(run) }
             // A transaction that was rolled back has spent row keys.
             try recorded.requireEqual("step \(step) of seed \(seed)", mayLackKeys: true)
         }
+        recorded.tell("records of wide classes", seed: seed, operations: doneCount)
     }
 }

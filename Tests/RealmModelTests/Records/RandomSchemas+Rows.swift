@@ -41,6 +41,7 @@ extension RandomSchemas {
     }
 
     private mutating func delete(_ keys: [Int64], _ schema: ClassSchema, _ table: TableView) throws {
+        operationCount += 1
         func delete() throws {
             if keys.count == 1 { try table.delete(key: keys[0]) } else { try table.deleteAll() }
         }
@@ -59,6 +60,7 @@ extension RandomSchemas {
     // MARK: New rows
 
     private mutating func insert(_ schema: ClassSchema, _ table: TableView) throws {
+        operationCount += 1
         let primaryKey = schema.primaryKey.map { uniqueValue($0.kind) }
         let place = PlainPlace(className: schema.name, key: try table.insert(primaryKey: primaryKey))
         try noteInsertion(place, primaryKey: primaryKey.map { PlainValue($0, target: nil, in: table.model.schema) })
@@ -99,6 +101,7 @@ extension RandomSchemas {
 
     private mutating func change(_ property: PropertySchema, of place: PlainPlace, _ table: TableView) throws {
         guard property.isStored, !property.isPrimaryKey else { return }
+        operationCount += 1
         switch property.collection {
         case .list: return try changeList(property, of: place, table)
         case .set: return try changeSet(property, of: place, table)

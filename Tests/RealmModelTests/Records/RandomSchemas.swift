@@ -10,6 +10,8 @@ struct RandomSchemas {
     var plain = PlainModel()
     /// How many names and unique values were given out.
     var count = 0
+    /// How many operations on rows and migrations were asked for, also by transactions that were rolled back.
+    var operationCount = 0
 
     init(random: SplitMix64) throws {
         self.random = random
@@ -129,6 +131,7 @@ struct RandomSchemas {
 
     /// Changes what is declared, and says how a database gets there.
     mutating func change() -> RandomMigration {
+        operationCount += 1
         var migration = RandomMigration()
         let choice = random.below(12)
         let place = random.below(declared.count)

@@ -1,3 +1,4 @@
+import Foundation
 import RealmModel
 import RealmStorage
 import RealmTestSupport
@@ -28,6 +29,14 @@ final class RecordedDatabase {
         // The version numbers of both are the same.
         try TestDatabase.reconcile(DatabaseSchema(classes: [], version: 1), in: replica)
         try reconcile(classes, version: 1)
+    }
+
+    /// Prints what a random test came to: `Tests/campaigns` adds these lines up.
+    func tell(_ what: String, seed: UInt64, operations: Int) {
+        let schemaCount = kinds.count(where: { $0 == .schema })
+        print("\(what): seed \(seed), \(operations) operations, \(kinds.count) records, \(schemaCount) of schemas")
+        // At once, so that nothing that another test prints comes into the line.
+        fflush(nil)
     }
 
     /// What a transaction of the database is begun with.

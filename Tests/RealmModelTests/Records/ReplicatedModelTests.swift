@@ -19,6 +19,8 @@ struct ReplicatedModelTests {
                 return
             }
         }
+        #expect(run.schemas.operationCount > 24)
+        run.recorded.tell("records of random schemas", seed: seed, operations: run.schemas.operationCount)
     }
 
     @Test("Seeds lead to all that a migration can say, and to rows in every class")

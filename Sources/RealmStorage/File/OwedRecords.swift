@@ -74,10 +74,8 @@ extension OwedRecords {
         newest count: Int? = nil
     ) throws(BrokenInvariant) {
         let records = state.withLock { $0.records }
-        try Invariant.require(
-            isOwing != records.isEmpty,
-            isOwing ? "Pages are owed, and nobody knows of what" : "Nothing is owed, and \(records.count) records are kept"
-        )
+        try Invariant.require(!isOwing || !records.isEmpty, "Pages are owed, and nobody knows of what")
+        try Invariant.require(isOwing || records.isEmpty, "Nothing is owed, and \(records.count) records are kept")
         guard let first = records.first, let last = records.last else { return }
         try Invariant.require(
             first.version == published + 1,

@@ -1,4 +1,5 @@
 import Foundation
+import RealmTestSupport
 import Testing
 
 @testable import RealmStorage
@@ -7,22 +8,8 @@ import Testing
 @Suite struct FileFormatDocumentTests {
     /// The offsets in the table that follows a line of the document, with what stands there.
     private func offsets(behind marker: String) throws -> [Int: String] {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        let text = try String(contentsOf: root.appendingPathComponent("Docs/FileFormat.md"), encoding: .utf8)
-        let start = try #require(text.range(of: marker), "the document has no \"\(marker)\"")
-        var result: [Int: String] = [:]
-        var isInTable = false
-        for line in text[start.upperBound...].split(separator: "\n", omittingEmptySubsequences: false).dropFirst() {
-            let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-            if !line.hasPrefix("|") {
-                if isInTable { break }
-                continue
-            }
-            isInTable = true
-            if let offset = Int(cells[0]) { result[offset] = cells[2] }
-        }
-        return result
+        let rows = try FormatDocument().rows(behind: marker)
+        return Dictionary(rows.map { ($0.offset, $0.text) }, uniquingKeysWith: { $1 })
     }
 
     @Test func `the page header`() throws {
@@ -93,9 +80,7 @@ import Testing
     }
 
     @Test func `the checksum of the runs that a commit wrote is where opening looks for it`() throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        let text = try String(contentsOf: root.appendingPathComponent("Docs/FileFormat.md"), encoding: .utf8)
+        let text = try FormatDocument().text
         #expect(text.contains("is the one at offset \(FileHeader.contentChecksumOffset)."))
     }
 
@@ -177,9 +162,7 @@ import Testing
     }
 
     @Test func `the kinds of pages`() throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
-        let text = try String(contentsOf: root.appendingPathComponent("Docs/FileFormat.md"), encoding: .utf8)
+        let text = try FormatDocument().text
         let line = try #require(text.range(of: "The kinds are:"))
         let list = text[line.upperBound...].prefix { $0 != "." }.replacingOccurrences(of: "\n", with: " ")
         let numbers = list.split(separator: ",").compactMap { Int($0.split(separator: " ")[0]) }

@@ -131,7 +131,7 @@ final class TableWriter {
         rows.resume(in: transaction, generation: nil)
         defer { rows.detach() }
         // Pages of the trees that are built now go to what they leave over.
-        rows.endStretches()
+        rows.leaveRooms()
         for source in layout.sources { try catchUp(source) }
         let clusters = try rows.seal()
         for index in trees.indices { try trees[index].tree.seal(in: transaction) }

@@ -207,7 +207,7 @@ package final class ClusterWriter {
     ///
     /// The writer may go on afterwards; a small cluster at the end, which the next rows go to, stays open.
     package func seal() throws(StorageError) -> ClusterTree {
-        defer { endStretches() }
+        defer { transaction.endStretches(of: ObjectIdentifier(memory)) }
         countTail()
         defer { tailPlan = nil }
         let kept: OpenCluster?
@@ -230,8 +230,8 @@ package final class ClusterWriter {
         return tree
     }
 
-    /// Has runs of any kind take what is left of the stretches of long columns.
-    package func endStretches() { transaction.endStretches(of: ObjectIdentifier(memory)) }
+    /// Has runs of any kind take what is left of the stretches of long columns so far.
+    package func leaveRooms() { transaction.leaveRooms(of: ObjectIdentifier(memory)) }
 
     /// Goes back to what earlier transactions left, if it was settled: else it is still there, before the rows that came.
     package func revert() {

@@ -81,11 +81,21 @@ package struct ColumnStretches {
         return page
     }
 
+    /// Gives up what is left of the stretches of a table, for runs of any kind that come before the next ones of its columns.
+    mutating func leaveRooms(of owner: ObjectIdentifier) {
+        if columns.isEmpty { return }
+        for column in columns.keys.filter({ $0.owner == owner }) {
+            guard let room = columns[column]?.room else { continue }
+            leave(room)
+            columns[column]?.room = Extent(page: 0, pageCount: 0)
+        }
+    }
+
     /// Forgets the columns of a table; what is left of their stretches is rests.
     mutating func end(of owner: ObjectIdentifier) {
-        for (column, own) in columns where column.owner == owner {
-            leave(own.room)
-            columns[column] = nil
+        if columns.isEmpty { return }
+        for column in columns.keys.filter({ $0.owner == owner }) {
+            if let own = columns.removeValue(forKey: column) { leave(own.room) }
         }
     }
 

@@ -196,7 +196,10 @@ extension WriteTransaction {
         return group.stretches.take(count, of: column)
     }
 
-    /// Has what is left of the stretches of a table be there for any run.
+    /// Has what is left of the stretches of a table be there for any run, before it goes on.
+    func leaveRooms(of owner: ObjectIdentifier) { group.stretches.leaveRooms(of: owner) }
+
+    /// The same at its end.
     func endStretches(of owner: ObjectIdentifier) { group.stretches.end(of: owner) }
 
     /// Takes a run from the free space, or one that was given back; `isLasting` says that it will probably be in use for

@@ -46,11 +46,14 @@ struct ElementSource {
 
     /// The same for an argument of a predicate, for which results that are empty because their realm was invalidated are an error as well.
     ///
+    /// - Parameter limit: So many elements are gone over at most.
     /// - Throws: As `requireReadable()`, and `Realm.Error` with the code `.invalidatedObject` for such results.
-    func requireArgument() throws {
+    func requireArgument(first limit: Int) throws {
         if ValueReader.isPlain(elements) { return }
         if let collection = elements as? any RealmCollection {
             try collection.readableBacking()?.core.requireReading()
+            // A view may begin anywhere.
+            if !isViewed { return try collection.requireFirst(limit) }
         }
         try requireReadable()
     }

@@ -84,7 +84,7 @@ enum PredicateFormat {
                 }
                 do {
                     // What goes over the elements afterwards has no way to throw.
-                    try source.requireArgument()
+                    try source.requireArgument(first: room + 1)
                 } catch let error as Realm.Error {
                     throw Realm.Error(
                         error.code,

@@ -220,7 +220,7 @@ extension RealmCoordinator {
                         path: path,
                         from: stored.version,
                         to: declared.version
-                    ) { [file] in file.waitingProcessCount }
+                    ) { [weak file] in file?.waitingProcessCount ?? 0 }
                 }
                 if let stored, let log,
                     configuration.hasMigration || plan.dropsValues
@@ -258,12 +258,15 @@ extension RealmCoordinator {
             }
         } catch {
             writes.finish(turn)
+            file.endWithdrawingRules(withdrawal)
             log?.fails(error)
             throw error
         }
-        log?.lookForWaiting()
+        let result = writes.commitBlocking(prepared, ending: turn)
+        // Not behind a logger, which is the program's own: whoever declares a rule waits for this.
+        file.endWithdrawingRules(withdrawal)
         do {
-            _ = try writes.commitBlocking(prepared, ending: turn).get()
+            _ = try result.get()
         } catch {
             log?.fails(error)
             throw error

@@ -10,7 +10,7 @@ extension _CollectionBacking {
     ///
     /// - Parameters:
     ///   - paths: Paths of properties, as key paths say them.
-    ///   - limit: Of all objects of a class, only the first so many are looked at.
+    ///   - limit: Of objects, only the first so many are looked at.
     ///   - readsParts: Whether embedded objects of which the program makes the elements are read whole before.
     ///   - isReadable: Whether the type of the elements has a stored value.
     /// - Throws: `Realm.Error`.
@@ -28,6 +28,14 @@ extension _CollectionBacking {
             if elements == nil { return try requireValues(isReadable) }
             try requireObjects(paths, first: limit, readsParts, isReadable)
         }
+    }
+
+    /// As ``requireReadable(_:first:readsParts:_:)`` for whoever counts the elements and goes over the first of them.
+    func requireFirst(_ limit: Int, _ isReadable: (_Stored) -> Bool) throws {
+        try requireReadable([], first: limit, isReadable)
+        if isEmptied || core.isClosed { return }
+        guard isWholeTable, let elements else { return }
+        try throwingRealmErrors { try elements.table.requireCounts() }
     }
 
     /// Throws a `Realm.Error` for what a function throws.
@@ -130,7 +138,7 @@ extension _CollectionBacking {
         }
         // The first is looked for on a way of its own.
         if let equality, refinement == nil { _ = try elements.firstKey(equality) }
-        for key in keys {
+        for key in keys.prefix(limit) {
             try requireObject(key, of: elements, readsParts: readsParts, isReadable)
             if paths.isEmpty { continue }
             let object = elements.makeObject(key: key)
@@ -224,6 +232,12 @@ extension RealmCollection {
 }
 
 extension RealmCollection {
+    /// Reads the number of the elements and the first of them, for where asking for those would end the process.
+    func requireFirst(_ limit: Int) throws {
+        guard let backing = try readableBacking() else { return }
+        try backing.requireFirst(limit) { Element._isReadableElement($0, in: backing) }
+    }
+
     /// Reads the elements and properties of each, by names from outside, for where using such a name would end the process.
     ///
     /// As ``requireReadable()``; and after it `value(forKey:)` and `value(forKeyPath:)` do not end the process for these names, nor do averages,

@@ -76,7 +76,7 @@ import Testing
         ]
         for field in fields {
             #expect(document.text.contains("| \(field.first)...\(field.last) | \(field.text)"))
-            let value = slot << (63 - field.last) >> (63 - field.last + field.first)
+            let value = (slot << (63 - field.last)) >> (63 - field.last + field.first)
             #expect(value == field.value, "\(field.text)")
         }
     }

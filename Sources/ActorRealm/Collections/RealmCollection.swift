@@ -5,9 +5,9 @@ import RealmQuery
 ///
 /// It is a random-access collection whose transformations are lazy. A managed one is live: it always shows the version
 /// that its realm stands on.
-public protocol RealmCollection<Element>: RandomAccessCollection, LazyCollectionProtocol, ThreadConfined, Equatable,
-    CustomStringConvertible
-where Element: RealmCollectionValue, Index == Int, Indices == Range<Int> {
+public protocol RealmCollection<Element>: _ConfinedCollection, RandomAccessCollection, LazyCollectionProtocol,
+    ThreadConfined, Equatable, CustomStringConvertible
+where Element: RealmCollectionValue {
     /// What stands behind a managed collection; nil for an unmanaged one.
     var _backing: _CollectionBacking? { get }
 }
@@ -43,43 +43,11 @@ extension RealmCollection {
     /// The number of positions between two.
     public func distance(from start: Int, to end: Int) -> Int { end - start }
 
-    /// The elements of a range of positions; none in a realm that was closed.
-    ///
-    /// - Precondition: There are such positions: look at `count`.
-    public subscript(bounds: Range<Int>) -> Slice<Self> {
-        let count = count
-        if bounds.lowerBound >= 0, bounds.upperBound <= count { return Slice(base: self, bounds: bounds) }
-        let isBefore = bounds.lowerBound < 0
-        let position = isBefore ? bounds.lowerBound : bounds.upperBound
-        guard let backing = _backing else { indexOutOfBounds(position, count: isBefore ? count : count + 1) }
-        backing.refuseIndex(position, count: isBefore ? count : count + 1)
-        return Slice(base: self, bounds: 0..<0)
-    }
-
-    /// The elements of a range of positions; none in a realm that was closed.
-    ///
-    /// - Precondition: There are such positions: look at `count`.
-    public subscript<Positions: RangeExpression>(bounds: Positions) -> Slice<Self> where Positions.Bound == Int {
-        // There `1...` would end before it begins.
-        if isEmpty, _backing?.core.isClosed ?? false { return Slice(base: self, bounds: 0..<0) }
-        return self[bounds.relative(to: self)]
-    }
-
-    /// What Swift's slices ask before they read or write a position: it is one of theirs, or their realm was closed, in which every position
-    /// reads as nothing.
-    @inlinable
-    public func _failEarlyRangeCheck(_ index: Int, bounds: Range<Int>) {
-        if bounds.contains(index) || isOfClosedRealm { return }
-        // Swift's own rule, with its message.
-        bounds._failEarlyRangeCheck(index, bounds: bounds)
-    }
-
-    /// The same of a range of positions.
-    @inlinable
-    public func _failEarlyRangeCheck(_ range: Range<Int>, bounds: Range<Int>) {
-        let isWithin = bounds.lowerBound <= range.lowerBound && range.upperBound <= bounds.upperBound
-        if isWithin || isOfClosedRealm { return }
-        bounds._failEarlyRangeCheck(range, bounds: bounds)
+    /// Ends the process for a position that a range has and the collection does not, or keeps the mistake of a migration; in a realm that
+    /// was closed it does nothing.
+    public func _refusePosition(_ position: Int, count: Int) {
+        guard let backing = _backing else { indexOutOfBounds(position, count: count) }
+        backing.refuseIndex(position, count: count)
     }
 
     /// Whether the collection has no elements.

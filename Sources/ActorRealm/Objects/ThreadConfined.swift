@@ -25,12 +25,6 @@ public protocol ThreadConfined: SendableMetatype {
     static func _resolve(_ reference: _ConfinedReference, in realm: Realm) -> Self?
 }
 
-extension ThreadConfined {
-    /// Whether the realm was closed, so that every position reads as nothing.
-    @usableFromInline
-    var isOfClosedRealm: Bool { realm?.isClosed ?? false }
-}
-
 /// What a confined value is, without its realm: enough to find it again at another version or in another isolation.
 public struct _ConfinedReference: Sendable {
     enum Content: Sendable {

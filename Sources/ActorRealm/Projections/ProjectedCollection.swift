@@ -1,8 +1,8 @@
 /// The values of one property of a collection's objects, as `projectTo` makes them.
 ///
 /// It is live, and written through: `projection.friendNames[0] = "Ann"` sets the property of the first friend.
-public struct ProjectedCollection<Value: RealmCollectionValue>: RandomAccessCollection, ThreadConfined, Equatable,
-    CustomStringConvertible
+public struct ProjectedCollection<Value: RealmCollectionValue>: _ConfinedCollection, RandomAccessCollection,
+    ThreadConfined, Equatable, CustomStringConvertible
 {
     /// A value of the property.
     public typealias Element = Value
@@ -29,41 +29,6 @@ public struct ProjectedCollection<Value: RealmCollectionValue>: RandomAccessColl
     public subscript(position: Int) -> Value {
         get { source[position] }
         nonmutating set { source[position] = newValue }
-    }
-
-    /// The values of a range of positions; none in a realm that was closed.
-    ///
-    /// - Precondition: There are such positions: look at `count`.
-    public subscript(bounds: Range<Int>) -> Slice<Self> {
-        let all = 0..<count
-        _failEarlyRangeCheck(bounds, bounds: all)
-        return Slice(base: self, bounds: bounds.clamped(to: all))
-    }
-
-    /// The values of a range of positions; none in a realm that was closed.
-    ///
-    /// - Precondition: There are such positions: look at `count`.
-    public subscript<Positions: RangeExpression>(bounds: Positions) -> Slice<Self> where Positions.Bound == Int {
-        // There `1...` would end before it begins.
-        if isEmpty, isOfClosedRealm { return Slice(base: self, bounds: 0..<0) }
-        return self[bounds.relative(to: self)]
-    }
-
-    /// What Swift's slices ask before they read or write a position: it is one of theirs, or their realm was closed, in which every position
-    /// reads as nothing.
-    @inlinable
-    public func _failEarlyRangeCheck(_ index: Int, bounds: Range<Int>) {
-        if bounds.contains(index) || isOfClosedRealm { return }
-        // Swift's own rule, with its message.
-        bounds._failEarlyRangeCheck(index, bounds: bounds)
-    }
-
-    /// The same of a range of positions.
-    @inlinable
-    public func _failEarlyRangeCheck(_ range: Range<Int>, bounds: Range<Int>) {
-        let isWithin = bounds.lowerBound <= range.lowerBound && range.upperBound <= bounds.upperBound
-        if isWithin || isOfClosedRealm { return }
-        bounds._failEarlyRangeCheck(range, bounds: bounds)
     }
 
     /// Iterates over the values, and ends where the collection does by then.

@@ -1,8 +1,9 @@
 public import Foundation
 
 /// `SectionedResults`, and each of their sections.
-public protocol RealmSectionedResult: RandomAccessCollection, ThreadConfined, Equatable, CustomStringConvertible
-where Index == Int, Indices == Range<Int> {
+public protocol RealmSectionedResult: _ConfinedCollection, RandomAccessCollection, ThreadConfined, Equatable,
+    CustomStringConvertible
+{
     /// What the sections hold.
     associatedtype SectionElement: RealmCollectionValue
 
@@ -25,41 +26,6 @@ extension RealmSectionedResult {
     public func index(_ index: Int, offsetBy distance: Int) -> Int { index + distance }
     /// Whether the collection has no elements.
     public var isEmpty: Bool { count == 0 }
-
-    /// The elements of a range of positions; none in a realm that was closed.
-    ///
-    /// - Precondition: There are such positions: look at `count`.
-    public subscript(bounds: Range<Int>) -> Slice<Self> {
-        let all = 0..<count
-        _failEarlyRangeCheck(bounds, bounds: all)
-        return Slice(base: self, bounds: bounds.clamped(to: all))
-    }
-
-    /// The elements of a range of positions; none in a realm that was closed.
-    ///
-    /// - Precondition: There are such positions: look at `count`.
-    public subscript<Positions: RangeExpression>(bounds: Positions) -> Slice<Self> where Positions.Bound == Int {
-        // There `1...` would end before it begins.
-        if isEmpty, isOfClosedRealm { return Slice(base: self, bounds: 0..<0) }
-        return self[bounds.relative(to: self)]
-    }
-
-    /// What Swift's slices ask before they read or write a position: it is one of theirs, or their realm was closed, in which every position
-    /// reads as nothing.
-    @inlinable
-    public func _failEarlyRangeCheck(_ index: Int, bounds: Range<Int>) {
-        if bounds.contains(index) || isOfClosedRealm { return }
-        // Swift's own rule, with its message.
-        bounds._failEarlyRangeCheck(index, bounds: bounds)
-    }
-
-    /// The same of a range of positions.
-    @inlinable
-    public func _failEarlyRangeCheck(_ range: Range<Int>, bounds: Range<Int>) {
-        let isWithin = bounds.lowerBound <= range.lowerBound && range.upperBound <= bounds.upperBound
-        if isWithin || isOfClosedRealm { return }
-        bounds._failEarlyRangeCheck(range, bounds: bounds)
-    }
 }
 
 /// A change of sectioned results or of one section, as `observe` and `changes()` deliver it.

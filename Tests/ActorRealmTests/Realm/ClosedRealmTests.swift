@@ -99,6 +99,9 @@ struct ClosedRealmTests {
         let projected: ProjectedCollection<String>
         let innerNames: ProjectedCollection<String>
         let slice: Slice<Results<Chest>>
+        let sectionSlice: Slice<SectionedResults<String, Chest>>
+        let rowSlice: Slice<ResultsSection<String, Chest>>
+        let projectedSlice: Slice<ProjectedCollection<String>>
         let dynamicAll: Results<DynamicObject>
         var sectionLoop: SectionedResults<String, Chest>.Iterator
         var rowLoop: SectionIterator<Chest>
@@ -179,6 +182,9 @@ struct ClosedRealmTests {
                 projected: projected,
                 innerNames: chest.inner.projectTo.name,
                 slice: all[0..<2],
+                sectionSlice: sections[0..<2],
+                rowSlice: section[0..<1],
+                projectedSlice: projected[0..<2],
                 dynamicAll: realm.dynamicObjects("Chest"),
                 sectionLoop: sectionLoop,
                 rowLoop: rowLoop,
@@ -427,6 +433,21 @@ struct ClosedRealmTests {
             let projected: Slice<ProjectedCollection<String>> = held.projected[0..<2]
             expectEmpty("projections", projected.isEmpty && projected[1] == "")
             expectEmpty("projections", held.projected[1...].isEmpty && held.innerNames[0...5].isEmpty)
+            at("slices of sections")
+            #expect(held.sectionSlice.count == 2 && Array(held.sectionSlice).count == 2)
+            expectEmpty("sections", held.sectionSlice[1].isEmpty && held.sectionSlice[-1].isEmpty)
+            for section in held.sectionSlice[5..<7] { expectEmpty("sections", section.isEmpty) }
+            #expect(held.sectionSlice[1...].count == 1)
+            at("slices of a section")
+            #expect(held.rowSlice.count == 1 && Array(held.rowSlice).count == 1)
+            expectLost("a section", held.rowSlice[6])
+            for chest in held.rowSlice[2...3] { expectLost("a section", chest) }
+            at("slices of projected collections")
+            #expect(held.projectedSlice.count == 2 && Array(held.projectedSlice) == ["", ""])
+            expectEmpty("projections", held.projectedSlice[1] == "" && held.projectedSlice[-1] == "")
+            for name in held.projectedSlice[5..<7] { expectEmpty("projections", name == "") }
+            at("counting positions of projected collections")
+            #expect(held.projected.distance(from: 0, to: 2) == 2 && held.projected.index(0, offsetBy: 3) == 3)
         }
 
         /// Closes the realm in a block that writes, and in loops.
@@ -681,6 +702,18 @@ struct ClosedRealmTests {
             _ = realm.objects(Chest.self)[0..<5]
         }
         check(range, outOfBounds: 5)
+        let sections = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try Realm(
+                configuration: .init(inMemoryIdentifier: UUID().uuidString, objectTypes: [Chest.self, Lid.self])
+            )
+            _ = realm.objects(Chest.self).sectioned(by: \.name)[0..<3]
+        }
+        check(sections, outOfBounds: 3)
+        let unmanaged = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let tags = MutableSet<String>()
+            _ = tags[0..<2]
+        }
+        check(unmanaged, outOfBounds: 2)
         let section = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let realm = try Realm(
                 configuration: .init(inMemoryIdentifier: UUID().uuidString, objectTypes: [Chest.self, Lid.self])
@@ -705,12 +738,19 @@ struct ClosedRealmTests {
             // The collection has it, and the slice has not.
             _ = realm.objects(Chest.self)[0..<2][2]
         }
-        await #expect(processExitsWith: .failure) {
+        let projected = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let realm = try Realm(
                 configuration: .init(inMemoryIdentifier: UUID().uuidString, objectTypes: [Chest.self, Lid.self])
             )
             let names = realm.objects(Chest.self).projectTo.name
             _ = names[0..<1]
+        }
+        check(projected, outOfBounds: 1)
+        await #expect(processExitsWith: .failure) {
+            let realm = try Realm(
+                configuration: .init(inMemoryIdentifier: UUID().uuidString, objectTypes: [Chest.self, Lid.self])
+            )
+            _ = realm.objects(Chest.self).projectTo.name.distance(from: 0, to: 2)
         }
     }
 

@@ -2,8 +2,8 @@ import RealmModel
 
 /// Follows what a migration block does with the values that the new classes have no place for, and counts those that are lost.
 ///
-/// A property that goes counts as looked at once the block has read it of an old object, whatever it made of that. A property
-/// that changes its type needs more: each object that had a value has to be written to.
+/// A value of a property that goes counts as looked at once the block has read it of its old object, whatever it made of that. A
+/// property that changes its type needs more: each object that had a value has to be written to.
 final class LossFinder {
     /// A property by the names of the file.
     struct Name: Hashable {
@@ -14,15 +14,16 @@ final class LossFinder {
     private let stored: DatabaseSchema
     private let declared: DatabaseSchema
     /// The properties that change their type.
-    private var retyped: [Name: WrittenRows] = [:]
+    private var retyped: [Name: NotedRows] = [:]
     private var discarded: Set<Name> = []
     /// What renamed properties have become: the old names by the new ones.
     private var renamed: [Name: String] = [:]
-    /// What a renamed property has taken the place of, with the number of objects that had a value there.
-    private var overwritten: [Name: Int] = [:]
-    /// The properties that were read of old objects.
-    private var lookedAt: Set<ObjectIdentifier> = []
-    @exclusivity(unchecked) private var lookedAtLast: ObjectIdentifier?
+    /// What a renamed property has taken the place of, with the objects that had a value there.
+    private var overwritten: [Name: NotedRows] = [:]
+    /// Whether properties go: where none does, none can take the name of another one either, and no read is of interest.
+    private var dropsProperties = false
+    /// The old objects of which a property was read.
+    private var lookedAt: [ObjectIdentifier: NotedRows] = [:]
     /// The properties that change their type, by what they were written through; nil for all others.
     private var namesWritten: [ObjectIdentifier: Name?] = [:]
 
@@ -32,10 +33,12 @@ final class LossFinder {
         for schema in declared.list {
             guard let old = stored[schema.name] else { continue }
             for property in old.properties where property.isStored {
-                guard let new = schema[property.name], new.isStored, !property.hasType(of: new, stored.name(of:)) else {
+                guard let new = schema[property.name], new.isStored else {
+                    dropsProperties = true
                     continue
                 }
-                retyped[Name(className: schema.name, property: property.name)] = WrittenRows()
+                if property.hasType(of: new, stored.name(of:)) { continue }
+                retyped[Name(className: schema.name, property: property.name)] = NotedRows()
             }
         }
     }
@@ -43,11 +46,8 @@ final class LossFinder {
     // MARK: What the block does
 
     /// Notes that a property of an old object was read.
-    func looked(at property: ModelProperty) {
-        let identifier = ObjectIdentifier(property)
-        if lookedAtLast == identifier { return }
-        lookedAtLast = identifier
-        lookedAt.insert(identifier)
+    func looked(at property: ModelProperty, ofRow key: Int64) {
+        if dropsProperties { lookedAt[ObjectIdentifier(property), default: NotedRows()].insert(key) }
     }
 
     /// Notes that a property of a new object was written.
@@ -68,19 +68,21 @@ final class LossFinder {
 
     func discard(_ name: Name) { discarded.insert(name) }
 
-    /// How many objects have values that go where a property gets the name of another one.
-    func countOverwritten(_ name: Name, in new: RealmCore) throws -> Int {
+    /// The objects that have values which go where a property gets the name of another one.
+    func rowsOverwritten(_ name: Name, in new: RealmCore) throws -> NotedRows {
+        var rows = NotedRows()
         // Values of another type are gone already, and what was added has defaults only.
         let isStored = stored[name.className]?[name.property]?.isStored == true && retyped[name] == nil
-        return isStored || renamed[name] != nil ? try remainingCount(name, new) : 0
+        if isStored || renamed[name] != nil { try forEachRemaining(name, new) { rows.insert($0) } }
+        return rows
     }
 
-    /// Notes that a property got another name, in the place of values of `count` objects.
-    func rename(_ className: String, from old: String, to new: String, over count: Int) {
+    /// Notes that a property got another name, in the place of values of some objects.
+    func rename(_ className: String, from old: String, to new: String, over rows: NotedRows) {
         let name = Name(className: className, property: new)
         // What was renamed to it before is lost as that.
         let replaced = renamed[name].map { Name(className: className, property: $0) } ?? name
-        if count > 0 { overwritten[replaced, default: 0] += count }
+        if !rows.isEmpty { overwritten[replaced] = rows }
         renamed[name] = old
     }
 
@@ -97,14 +99,21 @@ final class LossFinder {
                 let name = Name(className: schema.name, property: property.name)
                 guard !discarded.contains(name), let fate = fate(of: name) else { continue }
                 var newType: String?
+                var read = NotedRows()
                 let count: Int
                 switch fate {
-                case .replaced(let known): count = isLookedAt(name, old) ? 0 : known
-                case .removed: count = isLookedAt(name, old) ? 0 : try remainingCount(name, new)
-                case .cleared: count = isLookedAt(name, old) ? 0 : try unwrittenCount(name, WrittenRows(), old, new)
+                case .replaced(let rows):
+                    read = rowsRead(name, old)
+                    count = try replacedCount(name, rows, without: read, new)
+                case .removed:
+                    read = rowsRead(name, old)
+                    count = try remainingCount(name, without: read, old, new)
+                case .cleared:
+                    read = rowsRead(name, old)
+                    count = try clearedCount(name, without: read, old, new)
                 case .retyped(let written):
                     newType = schema[property.name]?.typeDescription
-                    count = try unwrittenCount(name, written, old, new)
+                    count = try clearedCount(name, without: written, old, new)
                 }
                 if count == 0 { continue }
                 losses.append(
@@ -113,7 +122,8 @@ final class LossFinder {
                         propertyName: property.name,
                         oldType: property.typeDescription,
                         newType: newType,
-                        count: count
+                        count: count,
+                        isPartlyRead: !read.isEmpty
                     )
                 )
             }
@@ -124,49 +134,87 @@ final class LossFinder {
     /// What becomes of the values of a property that are not kept.
     private enum Fate {
         /// A renamed property has taken their place.
-        case replaced(count: Int)
+        case replaced(NotedRows)
         /// They go with the end of the block.
         case removed
         /// They went before the block, and nothing can take their place.
         case cleared
         /// They went before the block, which may have written others.
-        case retyped(WrittenRows)
+        case retyped(NotedRows)
     }
 
     /// What becomes of the values of a property; nil when they are kept.
     private func fate(of name: Name) -> Fate? {
-        if let count = overwritten[name] { return .replaced(count: count) }
+        if let rows = overwritten[name] { return .replaced(rows) }
         if renamed.contains(where: { $0.key.className == name.className && $0.value == name.property }) { return nil }
         guard let new = declared[name.className]?[name.property] else { return .removed }
         if !new.isStored { return .cleared }
         return retyped[name].map { renamed[name] == nil ? .retyped($0) : .cleared }
     }
 
-    private func isLookedAt(_ name: Name, _ old: RealmCore) -> Bool {
+    /// The old objects of which the block has read a property.
+    private func rowsRead(_ name: Name, _ old: RealmCore) -> NotedRows {
         guard !lookedAt.isEmpty, let accessor = old.registry.dynamicAccessor(className: name.className),
             let property = accessor.info.property(columnNamed: name.property)
-        else { return false }
-        return lookedAt.contains(ObjectIdentifier(property))
+        else { return NotedRows() }
+        return lookedAt[ObjectIdentifier(property)] ?? NotedRows()
     }
 
-    /// How many objects have a value of a property that goes with the end of the block.
-    private func remainingCount(_ name: Name, _ new: RealmCore) throws -> Int {
+    /// Calls a function with each object that has a value of a property of the file now.
+    private func forEachRemaining(_ name: Name, _ new: RealmCore, _ body: (Int64) -> Void) throws {
         guard let table = try new.model.table(named: name.className),
             let ordinal = table.schema.ordinal(of: name.property)
-        else { return 0 }
-        return try table.valueCount(of: ordinal)
+        else { return }
+        try table.forEachValue(of: ordinal, body)
     }
 
-    /// How many objects had a value, are there still, and were not written to.
-    private func unwrittenCount(_ name: Name, _ written: WrittenRows, _ old: RealmCore, _ new: RealmCore) throws -> Int
-    {
+    /// How many objects have a value that goes with the end of the block, but those that the block has read or made.
+    private func remainingCount(
+        _ name: Name,
+        without read: NotedRows,
+        _ old: RealmCore,
+        _ new: RealmCore
+    ) throws -> Int {
+        guard let before = try old.model.table(named: name.className) else { return 0 }
+        let end = before.nextKey
+        let isUnread = read.isEmpty
+        var count = 0
+        try forEachRemaining(name, new) { key in
+            if key < end, isUnread || !read.contains(key) { count += 1 }
+        }
+        return count
+    }
+
+    /// How many objects had a value that another property has taken the place of, are there still, and were not read.
+    private func replacedCount(
+        _ name: Name,
+        _ rows: NotedRows,
+        without read: NotedRows,
+        _ new: RealmCore
+    ) throws -> Int {
+        guard let after = try new.model.table(named: name.className) else { return 0 }
+        var count = 0
+        try rows.forEachKey { key in
+            guard !read.contains(key), try after.contains(key: key) else { return }
+            count += 1
+        }
+        return count
+    }
+
+    /// How many objects had a value that went before the block, are there still, and are none of those that it has read or written.
+    private func clearedCount(
+        _ name: Name,
+        without noted: NotedRows,
+        _ old: RealmCore,
+        _ new: RealmCore
+    ) throws -> Int {
         guard let before = try old.model.table(named: name.className),
             let after = try new.model.table(named: name.className),
             let ordinal = before.schema.ordinal(of: name.property)
         else { return 0 }
         var count = 0
         try before.forEachValue(of: ordinal) { key in
-            if written.contains(key) { return }
+            if noted.contains(key) { return }
             if try after.contains(key: key) { count += 1 }
         }
         return count

@@ -164,7 +164,8 @@ public final class Migration {
 
     /// Says that the values of a property of the file may go: it is removed or changes its type, and that is meant.
     ///
-    /// Nothing happens where the file has no such property.
+    /// Where the block reads the property of some objects only, the values of the others may go. Nothing happens where the file has no
+    /// such property.
     ///
     /// ```swift
     /// configuration.migrationLossPolicy = .refuse

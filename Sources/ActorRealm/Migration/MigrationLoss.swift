@@ -11,11 +11,16 @@ struct MigrationLoss: Sendable, Equatable {
     let newType: String?
     /// How many objects lose a value.
     let count: Int
+    /// Whether the block has read the property of other objects.
+    let isPartlyRead: Bool
 
     /// What is lost, as a part of a sentence.
     var summary: String {
         let objects = count == 1 ? "1 object" : "\(count) objects"
-        guard let newType else { return "'\(className).\(propertyName)' is removed, which has values in \(objects)" }
+        guard let newType else {
+            return "'\(className).\(propertyName)' is removed, which has values in \(objects)"
+                + (isPartlyRead ? " of which the block has not read it" : "")
+        }
         return
             "'\(className).\(propertyName)' changes from '\(oldType)' to '\(newType)', and the block writes nothing for the "
             + "values of \(objects)"
@@ -28,7 +33,8 @@ struct MigrationLoss: Sendable, Equatable {
         return Realm.Error(
             .lossyMigration,
             "The migration would lose values, and the file is left as it was:\(all)\nWrite them to other properties in the "
-                + "migration block, or call `migration.discardValues(ofProperty: \"\(first.propertyName)\", "
+                + "migration block, for each object, or call "
+                + "`migration.discardValues(ofProperty: \"\(first.propertyName)\", "
                 + "onType: \"\(first.className)\")` in it where they are to go.",
             fileURL: core.configuration.fileURL,
             details: Realm.Error.Details(

@@ -1,6 +1,8 @@
 extension Realm.Configuration {
     /// What a migration does with values that the new classes have no place for, and that its block never looked at.
     ///
+    /// A block looks at a value when it reads it of the old object that has it: a read of one object says nothing about the others.
+    ///
     /// ```swift
     /// var configuration = Realm.Configuration()
     /// configuration.schemaVersion = 2

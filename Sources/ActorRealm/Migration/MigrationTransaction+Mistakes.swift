@@ -53,7 +53,7 @@ extension MigrationTransaction {
     /// The value of a property of an old or new object; nil after a mistake.
     func value(of name: String, in object: DynamicObject) -> Any? {
         guard let accessor = object.tableAccessor, let property = property(name, accessor.info) else { return nil }
-        if accessor.isFrozen { finder.looked(at: property) }
+        if accessor.isFrozen { finder.looked(at: property, ofRow: object.rowKey) }
         do {
             try object.requireReadable(property)
         } catch let error as Realm.Error where error.code == .invalidatedObject {
@@ -68,7 +68,7 @@ extension MigrationTransaction {
 
     /// Notes that a property is read of an object, old or new.
     func reads(_ property: ModelProperty, of object: ObjectBase) {
-        if object.core === old { finder.looked(at: property) }
+        if object.core === old { finder.looked(at: property, ofRow: object.rowKey) }
     }
 
     /// Assigns to a property of a new object.

@@ -221,8 +221,8 @@ final class MigrationTransaction {
             )
         }
         attempt(className, oldName) {
-            let count = try finder.countOverwritten(LossFinder.Name(className: className, property: column), in: new)
-            finder.rename(className, from: oldName, to: column, over: count)
+            let rows = try finder.rowsOverwritten(LossFinder.Name(className: className, property: column), in: new)
+            finder.rename(className, from: oldName, to: column, over: rows)
         }
         var steps: [SchemaPlan.Step] = []
         if new.model.schema[className]?[column] != nil {

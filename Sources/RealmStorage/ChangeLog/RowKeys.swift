@@ -24,7 +24,7 @@ package struct RowKeys: Sendable, Equatable {
     package var last: Int64? { runs.isEmpty ? nil : end(of: runs.count - 1) - 1 }
 
     /// The number of runs.
-    var runCount: Int { runs.count }
+    package var runCount: Int { runs.count }
 
     /// The runs of consecutive keys, ascending, neither overlapping nor touching.
     package var ranges: [Range<Int64>] { runs.indices.map(run) }

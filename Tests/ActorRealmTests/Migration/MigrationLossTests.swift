@@ -1,6 +1,7 @@
 import ActorRealm
 import Foundation
 import RealmTestSupport
+import Synchronization
 import Testing
 
 @Suite("What a migration drops") struct MigrationLossTests {
@@ -102,7 +103,9 @@ import Testing
         }
     }
 
-    @Test func `copying an old object looks at what it copies`() throws {
+    private static let unread = "of which the block has not read it"
+
+    @Test func `a read is one of its object only`() throws {
         let configuration = file.configuration(Losing.Smaller.self, version: 2, journal) { migration, _ in
             migration.enumerateObjects(ofType: "Person") { old, _ in
                 if old?["id"] as? Int == 4 { migration.create("Person", value: ["id": 100, "name": old?.fax ?? ""]) }
@@ -111,7 +114,71 @@ import Testing
         try withNewRealm(configuration) { realm in
             #expect(realm.object(ofType: Losing.Smaller.self, forPrimaryKey: 100)?.name == "fax 4")
         }
-        #expect(warnings() == Array(allRemoved.dropFirst()))
+        let rest = "'Person.fax' is removed, which has values in 3 objects \(Self.unread)"
+        #expect(warnings() == [rest] + allRemoved.dropFirst())
+    }
+
+    @Test func `copying an old object looks at what it copies`() throws {
+        let configuration = file.configuration(Losing.Renamed.self, version: 2, journal) { migration, _ in
+            migration.renameProperty(onType: "Person", from: "fax", to: "name")
+            migration.discardValues(ofProperty: "nick", onType: "Person")
+            if let old = migration.oldObject(ofType: "Person", forPrimaryKey: 4) {
+                migration.create("Person", value: old, update: .modified)
+            }
+        }
+        try withNewRealm(configuration) { realm in
+            #expect(realm.objects(Losing.Renamed.self)[4].name == "name 4")
+        }
+        #expect(warnings() == ["'Person.name' is removed, which has values in 9 objects \(Self.unread)"])
+    }
+
+    @Test func `a block that reads in one branch only loses the rest, unless it discards that`() throws {
+        let isDiscarding = Mutex(false)
+        var configuration = file.configuration(Losing.Smaller.self, version: 2, journal) { migration, _ in
+            for name in ["nick", "marks", "price", "twin"] {
+                migration.discardValues(ofProperty: name, onType: "Person")
+            }
+            migration.enumerateObjects(ofType: "Person") { old, new in
+                if old?["id"] as? Int ?? 0 > 6 { new?["name"] = old?["fax"] }
+            }
+            if isDiscarding.withLock({ $0 }) { migration.discardValues(ofProperty: "fax", onType: "Person") }
+        }
+        configuration.migrationLossPolicy = .refuse
+        let error = try #require(file.failure(configuration))
+        #expect(error.code == .lossyMigration)
+        #expect(error.details == Realm.Error.Details(className: "Person", propertyName: "fax", count: 3))
+        #expect(error.message.contains("which has values in 3 objects \(Self.unread)"), "\(error.message)")
+        #expect(try file.isUnchanged)
+        isDiscarding.withLock { $0 = true }
+        try withNewRealm(configuration) { realm in
+            #expect(realm.objects(Losing.Smaller.self)[8].name == "fax 8")
+        }
+    }
+
+    @Test func `with refuse nothing is lost where each object is read, in any order`() throws {
+        var configuration = file.configuration(Losing.Smaller.self, version: 2, journal) { migration, _ in
+            for id in (0..<10).reversed() {
+                let old = migration.oldObject(ofType: "Person", forPrimaryKey: id)
+                for name in ["fax", "nick", "marks", "price", "twin"] { _ = old?[name] }
+            }
+        }
+        configuration.migrationLossPolicy = .refuse
+        try withNewRealm(configuration) { realm in #expect(realm.objects(Losing.Smaller.self).count == 10) }
+        #expect(warnings().isEmpty)
+    }
+
+    @Test func `what a rename takes the place of is lost where it is neither read nor deleted`() throws {
+        let configuration = file.configuration(Losing.Renamed.self, version: 2, journal) { migration, _ in
+            migration.renameProperty(onType: "Person", from: "fax", to: "name")
+            migration.discardValues(ofProperty: "nick", onType: "Person")
+            migration.enumerateObjects(ofType: "Person") { old, new in
+                let id = old?["id"] as? Int ?? 0
+                if id < 3 { _ = old?["name"] }
+                if id > 7 { migration.delete(new!) }
+            }
+        }
+        try withNewRealm(configuration) { realm in #expect(realm.objects(Losing.Renamed.self).count == 8) }
+        #expect(warnings() == ["'Person.name' is removed, which has values in 5 objects \(Self.unread)"])
     }
 
     @Test func `objects that the block deletes lose nothing`() throws {

@@ -103,7 +103,8 @@ private typealias Absent = Decimal128?
     /// What the block does, decided beforehand, so that it can run twice.
     private struct Deeds: Sendable {
         var renames: [(from: String, to: String)] = []
-        var reads: Set<String> = []
+        /// The rows that are read, by property.
+        var reads: [String: Set<Int>] = [:]
         var discards: Set<String> = []
         var deletes: Set<Int> = []
         /// The rows that get a new value, by property.
@@ -234,7 +235,11 @@ private typealias Absent = Decimal128?
             Set(names.filter { _ in Int.random(in: 0...4, using: &random) == 0 })
         }
         let stored = names.indices.filter { before[$0] != .absent }.map { names[$0] }
-        deeds.reads = some(stored)
+        // In an order that the seed decides.
+        for name in some(stored).sorted() {
+            let isPart = Bool.random(using: &random)
+            deeds.reads[name] = Set((0..<count).filter { _ in isPart ? Bool.random(using: &random) : true })
+        }
         deeds.discards = some(stored)
         for index in names.indices where before[index] != .absent && after[index] == .absent {
             let targets = names.indices.filter { after[$0] != .absent && before[index].keeps(after[$0]) }
@@ -261,7 +266,7 @@ private typealias Absent = Decimal128?
             for name in deeds.discards { migration.discardValues(ofProperty: name, onType: "Thing") }
             migration.enumerateObjects(ofType: "Thing") { old, new in
                 let id = old?["id"] as? Int ?? -1
-                for name in deeds.reads { _ = old?[name] }
+                for (name, ids) in deeds.reads where ids.contains(id) { _ = old?[name] }
                 if deeds.deletes.contains(id) { return migration.delete(new!) }
                 for (name, ids) in deeds.writes where ids.contains(id) {
                     new?[name] = after[names.firstIndex(of: name)!].value(&random)
@@ -274,23 +279,27 @@ private typealias Absent = Decimal128?
     private static func losses(_ before: [Kind], _ after: [Kind], _ rows: [[Any?]], _ deeds: Deeds) -> [Loss] {
         // What stands in each property that the block can rename to, before it goes through the objects.
         var origin = names.indices.map { before[$0].keeps(after[$0]) && before[$0] != .absent ? $0 : nil }
-        var overwritten: [Int: Int] = [:]
+        var overwritten: [Int: [Int]] = [:]
         for rename in deeds.renames {
             let (source, target) = (names.firstIndex(of: rename.from)!, names.firstIndex(of: rename.to)!)
             if let replaced = origin[target] {
                 // Nil is none, and becomes nothing where that is not allowed.
                 let kind = after[target]
-                let count = rows.count { row in
+                let found = rows.indices.filter { id in
+                    let row = rows[id]
                     let isValue = before[replaced].isValue(row[replaced])
                     let isOptional = kind == .optionalInt || kind == .optionalString
                     return isValue && isOptional || kind.isValue(row[replaced])
                         || isOptional && before[replaced] != kind && row[replaced] != nil
                 }
-                if count > 0 { overwritten[replaced, default: 0] += count }
+                if !found.isEmpty { overwritten[replaced] = found }
             }
             origin[target] = source
         }
-        let isRead = { (index: Int) in deeds.reads.contains(names[index]) && !rows.isEmpty }
+        /// How many of some rows are neither read nor deleted.
+        func unread(_ ids: [Int], _ index: Int) -> Int {
+            ids.count { deeds.reads[names[index]]?.contains($0) != true && !deeds.deletes.contains($0) }
+        }
         return names.indices.compactMap { index -> Loss? in
             guard before[index] != .absent, !deeds.discards.contains(names[index]) else { return nil }
             let left = rows.indices.filter { !deeds.deletes.contains($0) && before[index].isValue(rows[$0][index]) }
@@ -298,13 +307,13 @@ private typealias Absent = Decimal128?
             let isTarget = deeds.renames.contains { $0.to == names[index] }
             var count = 0
             if let known = overwritten[index] {
-                count = isRead(index) ? 0 : known
+                count = unread(known, index)
             } else if isRetyped && !isTarget {
                 count = left.count { deeds.writes[names[index]]?.contains($0) != true }
             } else if isRetyped
                 || after[index] == .absent && !deeds.renames.contains(where: { $0.from == names[index] })
             {
-                count = isRead(index) ? 0 : left.count
+                count = unread(left, index)
             }
             return count == 0 ? nil : Loss(name: names[index], count: count, isRetyped: isRetyped && !isTarget)
         }

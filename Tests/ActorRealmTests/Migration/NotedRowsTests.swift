@@ -1,0 +1,42 @@
+import RealmTestSupport
+import Testing
+
+@testable import ActorRealm
+
+@Suite("Rows that a migration block has read or written") struct NotedRowsTests {
+    private func all(_ rows: NotedRows) -> [Int64] {
+        var keys: [Int64] = []
+        rows.forEachKey { keys.append($0) }
+        return keys.sorted()
+    }
+
+    @Test func `keys are found in whatever order they came`() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        var random = SplitMix64(seed: seed)
+        for _ in 0..<50 {
+            var rows = NotedRows()
+            var expected: Set<Int64> = []
+            for _ in 0..<Int.random(in: 0...200, using: &random) {
+                let first = Int64.random(in: 0...300, using: &random)
+                for key in first...first + Int64.random(in: 0...3, using: &random) {
+                    rows.insert(key)
+                    expected.insert(key)
+                }
+            }
+            #expect(rows.isEmpty == expected.isEmpty, "seed \(seed)")
+            #expect(all(rows) == expected.sorted(), "seed \(seed)")
+            #expect((0...400).allSatisfy { rows.contains($0) == expected.contains($0) }, "seed \(seed)")
+        }
+    }
+
+    @Test func `keys behind more gaps than there are runs are found`() {
+        var rows = NotedRows()
+        let keys = (0..<10_000).map { Int64($0) * 2 }
+        for key in keys { rows.insert(key) }
+        // The last run grows into a key that is kept as a bit.
+        rows.insert(8_191)
+        rows.insert(8_192)
+        #expect(all(rows) == (keys + [8_191]).sorted())
+        #expect(rows.contains(19_998) && !rows.contains(19_999) && !rows.contains(8_193) && !rows.contains(-1))
+    }
+}

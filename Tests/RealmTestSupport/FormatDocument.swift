@@ -4,9 +4,11 @@ import Foundation
 public struct FormatDocument {
     /// A row of a table of the page which begins with an offset.
     public struct Row {
+        /// Where the field begins.
         public let offset: Int
         /// How many bytes the field has, as the page says it.
         public let size: String
+        /// What the row says of it.
         public let text: String
 
         /// The same as a number; nil where it is another one in each page or entry.
@@ -15,11 +17,16 @@ public struct FormatDocument {
 
     /// The page does not say something.
     public struct Missing: Error {
+        /// The line that was looked for.
         public let marker: String
     }
 
+    /// The page.
     public let text: String
 
+    /// Reads the page.
+    ///
+    /// - Throws: What reading a file throws.
     public init() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -51,6 +58,7 @@ public struct FormatDocument {
     ///   - stored: The bytes.
     ///   - fields: What these hold, in their order: what the row begins with, and the bytes.
     /// - Returns: The differences; nothing where there are none.
+    /// - Throws: ``Missing`` where the page has no such line.
     public func differences(
         behind marker: String,
         from stored: some Sequence<UInt8>,

@@ -1,8 +1,9 @@
+// Swift's forms of these members are in extensions of the protocols that this one refines, so that the ones here are chosen.
+
 /// A collection that belongs to an isolation, with positions from 0.
 ///
 /// Another job may close its realm at any time: then every position reads as nothing, and every range is empty. In a realm that is open or
 /// frozen, and in an unmanaged collection, a position that does not exist ends the process, as it does in Swift's own collections.
-// Swift's forms of these members are in extensions of the protocols that this one refines, so that the ones here are chosen.
 public protocol _ConfinedCollection: RandomAccessCollection, ThreadConfined where Index == Int, Indices == Range<Int> {
     /// Ends the process for a position that a range has and the collection does not; in a realm that was closed it does nothing.
     func _refusePosition(_ position: Int, count: Int)

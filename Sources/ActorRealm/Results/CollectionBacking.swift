@@ -276,7 +276,7 @@ public final class _CollectionBacking {
         }
     }
 
-    /// Why there is no element: the filter or a step does not fit the classes as they are now. Nil where they fit.
+    /// Why there is no element: the filter or a step does not fit the classes as they are now; nil where they fit.
     var misfit: QueryError? {
         followSchema()
         return refinement?.misfit

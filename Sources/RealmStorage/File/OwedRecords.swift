@@ -67,6 +67,7 @@ extension OwedRecords {
     ///   - published: The published version.
     ///   - acknowledged: The version of the last commit that was acknowledged by its record.
     ///   - count: So many of the last records are looked at; nil for all.
+    /// - Throws: What does not fit.
     func checkInvariants(
         isOwing: Bool,
         behind published: UInt64,

@@ -3,7 +3,7 @@ import Foundation
 import RealmTestSupport
 import Testing
 
-/// What a closed realm itself is asked for. What was reached from it has the suites beside this one.
+/// What a closed realm itself is asked for; what was reached from it has the suites beside this one.
 @Suite("Use after close() throws or finds nothing, and never ends the process", .timeLimit(.minutes(60)))
 struct ClosedRealmTests {
     typealias Kind = ClosedRealm.Kind

@@ -115,7 +115,11 @@ extension ByteTree {
     ) throws(StorageError) -> MutablePage {
         let level = KeyedPage(left.bytes).level + 1
         guard level <= KeyedPage.maximumLevel else {
-            throw StorageError(.limit, "A byte tree would become more than \(KeyedPage.maximumLevel + 1) levels high")
+            // No limit that the program has met: no file has room for so many entries, and the pages below are divided already.
+            throw .corrupt(
+                "A byte tree would become more than \(KeyedPage.maximumLevel + 1) levels high",
+                page: left.reference.page
+            )
         }
         let page = try transaction.allocate(pageCount: 1, kind: .byteTreeInner, level: level)
         let inner = MutableKeyedPage(page.bytes)

@@ -213,7 +213,8 @@ extension SequenceTree {
         return right.reference
     }
 
-    private mutating func grow(
+    /// Puts a new root above the old one and the page that was divided from it.
+    mutating func grow(
         leftCount: Int,
         right: PageReference,
         in transaction: WriteTransaction
@@ -221,7 +222,11 @@ extension SequenceTree {
         let view = transaction.view
         let (page, level) = try SequencePage.root(right, in: view)
         guard level < SequencePage.maximumLevel else {
-            throw StorageError(.limit, "A sequence would become more than \(SequencePage.maximumLevel + 1) levels high")
+            // No limit that the program has met: no file has room for so many elements, and the pages below are divided already.
+            throw .corrupt(
+                "A sequence would become more than \(SequencePage.maximumLevel + 1) levels high",
+                page: right.page
+            )
         }
         let top = try transaction.allocate(pageCount: 1, kind: .sequenceInner, level: level + 1)
         let inner = MutableSequenceInner(top.bytes)

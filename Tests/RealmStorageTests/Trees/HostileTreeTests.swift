@@ -138,6 +138,32 @@ import Testing
         #expect(failure?.code == .corrupt)
     }
 
+    /// What refuses it may not be taken for a limit, behind which a commit goes on: the pages below are divided.
+    @Test func `a tree that is as high as one can be does not grow, as damage`() throws {
+        let store = try TreeFile()
+        let transaction = try store.file.beginWrite()
+        defer { transaction.rollback() }
+        let separator = word("m")
+        let left = try transaction.allocate(pageCount: 1, kind: .byteTreeInner, level: KeyedPage.maximumLevel)
+        let right = try transaction.allocate(pageCount: 1, kind: .byteTreeInner, level: KeyedPage.maximumLevel)
+        let byteTreeFailure = #expect(throws: StorageError.self) {
+            try separator.withUnsafeBytes { separator in
+                _ = try ByteTree.newRoot(left, separator: KeyBytes(separator), right: right, in: transaction)
+            }
+        }
+        #expect(byteTreeFailure?.code == .corrupt && byteTreeFailure?.page == left.reference.page)
+
+        let level = SequencePage.maximumLevel
+        let top = try transaction.allocate(pageCount: 1, kind: .sequenceInner, level: level)
+        let beside = try transaction.allocate(pageCount: 1, kind: .sequenceInner, level: level)
+        var tree = SequenceTree(root: top.reference)
+        let sequenceFailure = #expect(throws: StorageError.self) {
+            try tree.grow(leftCount: 1, right: beside.reference, in: transaction)
+        }
+        #expect(sequenceFailure?.code == .corrupt && sequenceFailure?.page == beside.reference.page)
+        #expect(tree.root == top.reference)
+    }
+
     @Test func `trees whose pages fit each other are changed as ever`() throws {
         let store = try file { transaction in
             let left = try transaction.forgeInner(

@@ -57,8 +57,9 @@ extension RealmCoordinator {
                 let soon = ContinuousClock.now + Self.patience
                 if !isNeeded { opener.deadline = min(opener.deadline ?? soon, soon) }
                 do {
-                    // When nothing was left to do, somebody has come who may rely on what was to be dropped.
-                    mayDropRules = try apply(declared, configuration: configuration, for: opener)
+                    // When nothing was left to do, somebody has come who may rely on what was to be dropped. In doubt nothing was to be:
+                    // what nobody declares is dropped behind it, as by any opening, which does not fail for that.
+                    mayDropRules = try apply(declared, configuration, for: opener, inDoubt: isInDoubt) || isInDoubt
                     isInDoubt = false
                 } catch let error where !isNeeded && !(error is CancellationError) {
                     // Rules that nobody declares are no reason to wait for a writer, nor to fail: the next opening drops them.
@@ -161,11 +162,14 @@ extension RealmCoordinator {
 
     /// Compares again under the write lock, since another process may have been faster, and commits what is missing.
     ///
+    /// In doubt an opening is here to learn what another one has dropped: where that is nothing that it declares, it drops nothing itself.
+    ///
     /// - Returns: whether there was something to commit.
     private func apply(
         _ program: DatabaseSchema,
-        configuration: Realm.Configuration,
-        for opener: Opener
+        _ configuration: Realm.Configuration,
+        for opener: Opener,
+        inDoubt isInDoubt: Bool
     ) throws -> Bool {
         let schema = try ModelSchema.cached(objectTypes: configuration.objectTypes)
         let program = schema.recordingDefaults(in: program)
@@ -178,7 +182,11 @@ extension RealmCoordinator {
                 cancellation: opener.cancellation
             )
         } catch let timeout as WriteScheduler.TurnTimeout {
-            throw Realm.Error(timeout, "Opening the realm, which has to bring its schema up to date,", path: path)
+            let reason =
+                isInDoubt
+                ? "whose indexes and rules another opening is changing"
+                : "which has to bring its schema up to date"
+            throw Realm.Error(timeout, "Opening the realm, \(reason),", path: path)
         }
         var withdrawal: RuleWithdrawal?
         defer { file.endWithdrawingRules(withdrawal) }
@@ -195,18 +203,20 @@ extension RealmCoordinator {
             let transaction = try file.beginWrite(from: opener.origin)
             do {
                 let stored = try SchemaReconciler.storedSchema(of: transaction)?.called(asIn: program)
+                let all = program.keepingRules(of: stored) { _ in true }
                 /// What the file is brought to, unless that has changed since the last look. Whoever declares a rule behind the last look
                 /// waits until those have gone that nobody declares, and adds its own anew; behind one before it nobody needs to wait,
                 /// since there is another one.
                 func withdrawing(_ last: DatabaseSchema?) -> DatabaseSchema {
-                    guard program.keepingRules(of: stored, where: { _ in true }) != program else { return program }
+                    guard all != program else { return program }
                     withdrawal = file.beginWithdrawingRules()
                     defer { didLookForRules?() }
                     let found = program.keepingRules(of: stored, where: file.declaredRules.contains)
                     if found != last { file.endWithdrawingRules(withdrawal) }
                     return found
                 }
-                var declared = withdrawing(nil)
+                let needsNothing = try isInDoubt && SchemaReconciler.plan(stored: stored, declared: all).isEmpty
+                var declared = needsNothing ? all : withdrawing(nil)
                 let plan = try SchemaReconciler.plan(stored: stored, declared: declared)
                 if plan.isEmpty {
                     transaction.rollback()

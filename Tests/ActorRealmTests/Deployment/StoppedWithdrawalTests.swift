@@ -19,14 +19,18 @@ struct StoppedWithdrawalTests {
     }
 
     /// Makes a file with an index and rules; the file stays open, by an opening that relies on none of them and waits for no withdrawal.
-    private func create() throws -> RealmCoordinator {
-        try withNewRealm(configuration(WithdrawnRuleTests.Strict.self)) { realm in
+    private func create(adjusting adjust: (inout Realm.Configuration) -> Void = { _ in }) throws -> RealmCoordinator {
+        var strict = configuration(WithdrawnRuleTests.Strict.self)
+        var beside = configuration(WithdrawnRuleTests.Beside.self)
+        adjust(&strict)
+        adjust(&beside)
+        try withNewRealm(strict) { realm in
             try realm.write {
                 _ = realm.create(WithdrawnRuleTests.Strict.self, value: ["id": 1, "n": 7, "text": "one"])
             }
             realm.close()
         }
-        let coordinator = try Realm.prepare(configuration(WithdrawnRuleTests.Beside.self))
+        let coordinator = try Realm.prepare(beside)
         let lock = try #require(coordinator.file.lock)
         lock.withdrawalNanoseconds = 0
         return coordinator
@@ -59,6 +63,27 @@ struct StoppedWithdrawalTests {
         }
     }
 
+    /// Opens the file on a thread of its own while others withdraw rules, and has them end that when the opening waits for the write lock.
+    private func open(
+        _ configuration: Realm.Configuration,
+        beside coordinator: RealmCoordinator,
+        until end: () throws -> Void
+    ) throws -> [String] {
+        let isOver = Atomic(false)
+        let ended = DispatchSemaphore(value: 0)
+        let errors = Journal<String>()
+        Thread.detachNewThread {
+            do { _ = try Realm.prepare(configuration) } catch { errors.add("\(error)") }
+            isOver.store(true, ordering: .sequentiallyConsistent)
+            ended.signal()
+        }
+        // It waits for the write lock, or has found in the file what is about to go.
+        while coordinator.writes.waitingCount == 0, !isOver.load(ordering: .sequentiallyConsistent) { usleep(100) }
+        try end()
+        ended.wait()
+        return errors.entries
+    }
+
     private func stored(_ coordinator: RealmCoordinator) throws -> ClassSchema {
         try #require(try SchemaReconciler.storedSchema(of: coordinator.file.beginRead())?["Ruled"])
     }
@@ -69,19 +94,8 @@ struct StoppedWithdrawalTests {
         let strict = configuration(WithdrawnRuleTests.Strict.self)
         let plain = try DeclaredSchema.make(for: configuration(Rules.Plain.self))
         let withdrawal = try Withdrawal(of: coordinator.file)
-        let isOver = Atomic(false)
-        let ended = DispatchSemaphore(value: 0)
-        let errors = Journal<String>()
-        Thread.detachNewThread {
-            do { _ = try Realm.prepare(strict) } catch { errors.add("\(error)") }
-            isOver.store(true, ordering: .sequentiallyConsistent)
-            ended.signal()
-        }
-        // It waits for the write lock, or has found in the file what is about to go.
-        while coordinator.writes.waitingCount == 0, !isOver.load(ordering: .sequentiallyConsistent) { usleep(100) }
-        try withdrawal.commit(plain)
-        ended.wait()
-        #expect(errors.entries.isEmpty)
+        let errors = try open(strict, beside: coordinator) { try withdrawal.commit(plain) }
+        #expect(errors.isEmpty)
         let stored = try stored(coordinator)
         #expect(stored["text"]?.isUnique == true && stored["n"]?.isIndexed == true)
         #expect(stored.compoundIndexes.first?.isUnique == true)
@@ -98,7 +112,8 @@ struct StoppedWithdrawalTests {
         #expect {
             _ = try Realm.prepare(strict)
         } throws: {
-            ($0 as? Realm.Error)?.code == .timedOut
+            guard let error = $0 as? Realm.Error else { return false }
+            return error.code == .timedOut && error.message.contains("indexes and rules another opening is changing")
         }
         withdrawal.end()
         strict.writeTimeout = nil
@@ -107,6 +122,23 @@ struct StoppedWithdrawalTests {
         #expect(coordinator.file.newestVersion == version)
         let stored = try stored(coordinator)
         #expect(stored["text"]?.isUnique == true && stored["n"]?.isIndexed == true)
+    }
+
+    @Test("What nobody declares goes behind such a wait, where it can, and fails no opening", arguments: [true, false])
+    func nobodysRules(fails: Bool) throws {
+        let isFull = FullDevice.Switch()
+        let coordinator = try create { $0.makeDevice = { FullDevice($0, isFull) } }
+        let version = coordinator.file.newestVersion
+        let withdrawal = try Withdrawal(of: coordinator.file)
+        isFull.isOn = fails
+        let errors = try open(configuration(Rules.Indexed.self), beside: coordinator) { withdrawal.end() }
+        isFull.isOn = false
+        #expect(errors.isEmpty)
+        #expect((isFull.refused > 0) == fails, "it was not tried, or not refused")
+        #expect((coordinator.file.newestVersion == version) == fails)
+        let stored = try stored(coordinator)
+        #expect(stored["n"]?.isIndexed == true)
+        #expect(stored["text"]?.isUnique == fails && stored.compoundIndexes.isEmpty != fails)
     }
 
     @Test("Who declares rules waits for the commit behind the last look, and not for what takes its time before that")

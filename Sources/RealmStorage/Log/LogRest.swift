@@ -114,20 +114,35 @@ final class LogRest: Sendable {
         runBeside(.end) { rest.object?.look(for: work) }
     }
 
-    /// Does what an alarm is for.
+    /// Does what an alarm is for; waits only for the end of the log, which has a thread of its own.
     private func look(for work: Work) {
-        file.withLock { reference in
-            // It is let go of in here: the last user, who waits for this, closes the file himself.
-            guard let file = reference?.object else { return }
-            let now = clock.now()
-            switch state.withLock({ $0[work].look(at: now) }) {
-            case .nothing: break
-            case .wake(let pause): ask(for: work, in: pause)
-            case .due:
-                if file.perform(work) { break }
-                // Whoever is at the log counts as one more commit.
-                if let pause = state.withLock({ $0[work].commit(at: now) }) { ask(for: work, in: pause) }
+        if work == .end { return file.withLock { look(for: work, in: $0) } }
+        if file.withLockIfAvailable({ look(for: work, in: $0) }) != nil { return }
+        // The log is being ended, or a commit noted. On this thread come the alarms of other files, so there is to be another one here, unless
+        // that end forgets what it is for.
+        let now = clock.now()
+        let pause = state.withLock { state -> UInt64? in
+            switch state[work].look(at: now) {
+            case .nothing: return nil
+            case .wake(let pause): return pause
+            case .due: return state[work].commit(at: now)
             }
+        }
+        if let pause { ask(for: work, in: pause) }
+    }
+
+    /// Does it to a file that is kept where it is meanwhile.
+    private func look(for work: Work, in reference: WeakReference<StorageFile>?) {
+        // It is let go of in here: the last user, who waits for this, closes the file himself.
+        guard let file = reference?.object else { return }
+        let now = clock.now()
+        switch state.withLock({ $0[work].look(at: now) }) {
+        case .nothing: break
+        case .wake(let pause): ask(for: work, in: pause)
+        case .due:
+            if file.perform(work) { break }
+            // Whoever is at the log counts as one more commit.
+            if let pause = state.withLock({ $0[work].commit(at: now) }) { ask(for: work, in: pause) }
         }
     }
 }

@@ -288,7 +288,7 @@ struct LogAtRestTests {
         #expect(try LoggedFile.valuesOfCopy(of: path, in: folder)[1] == 3)
     }
 
-    @Test("What is due in the midst of a close waits for that: neither begins beside the other")
+    @Test("An end that is due in the midst of a close waits for that: neither begins beside the other")
     func dueBesideClose() throws {
         let gate = Gate()
         let clock = self.clock
@@ -309,6 +309,37 @@ struct LogAtRestTests {
         #expect(!hasLog)
         // It was not put off.
         #expect(clock.alarmCount == 0)
+    }
+
+    @Test("What is due in the midst of a close on the thread of all alarms waits for nobody, and comes again")
+    func alarmsBesideClose() throws {
+        let gate = Gate()
+        let clock = self.clock
+        let file = try open { $0.makeDevice = { GatedDevice($0, gate) } }
+        gate.isArmed.withLock { $0 = true }
+        let closing = OtherThread { file.closeLogUnlessWritten() }
+        guard gate.isThere.wait(timeout: .now() + 30) == .success else {
+            gate.isArmed.withLock { $0 = false }
+            Issue.record("nothing is flushed by the close")
+            return try closing.end()
+        }
+        let haveCome = DispatchSemaphore(value: 0)
+        // A note and a checkpoint are due.
+        let time = OtherThread {
+            clock.pass(1_500)
+            haveCome.signal()
+        }
+        let didWait = haveCome.wait(timeout: .now() + 30) != .success
+        #expect(!didWait)
+        // One for each, and one for the end.
+        #expect(clock.alarmCount == 3)
+        gate.mayGoOn.signal()
+        try closing.end()
+        try time.end()
+        #expect(!hasLog)
+        clock.pass(10_000)
+        #expect(clock.alarmCount == 0)
+        #expect(try LoggedFile.valuesOfCopy(of: path, in: folder)[1] == 3)
     }
 
     @Test("So does the end of a file's use, as before it is deleted or replaced")

@@ -27,12 +27,19 @@ package struct VisitedPages {
     @discardableResult
     package mutating func enter(_ reference: PageReference, in view: PageView) throws(StorageError) -> Bool {
         try view.checkPlace(of: reference)
+        if passesOver(reference) { return false }
         let first = Int(reference.page)
-        if let wanted, first >= wanted.count || !wanted[first] { return false }
         if let met = insert(first..<first + Int(reference.pageCount)) {
             throw .corrupt("A page is accounted for twice", page: PageNumber(met))
         }
         return true
+    }
+
+    /// Whether the walk passes over a run, and over what is below it; false where there is none.
+    package func passesOver(_ reference: PageReference?) -> Bool {
+        guard let wanted, let reference else { return false }
+        let first = Int(reference.page)
+        return first >= wanted.count || !wanted[first]
     }
 
     /// As ``enter(_:in:)``; false when that fails.

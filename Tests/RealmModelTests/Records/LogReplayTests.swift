@@ -147,6 +147,52 @@ struct LogReplayTests {
         #expect(stepCount > 0 && stepCount < runCount / 2)
     }
 
+    @Test("Rule 15: Nor is a column of lists read that the checkpoint has, whose rows have changed in another one")
+    func columnsOfLists() throws {
+        let database = try TestDatabase(Self.classes)
+        try database.write { model in
+            let table = try #require(try model.table(named: "Item"))
+            let numbers = table.ordinal("numbers")
+            for id in 0..<400 {
+                let key = try table.insert(primaryKey: .int(Int64(id)))
+                for value in 0..<12 { try table.listAppend(numbers, key: key, .int(Int64(value))) }
+            }
+        }
+        func reachablePages() throws -> [Bool] {
+            var isReached: [Bool] = []
+            try ModelVerifier.forEachReachablePage(in: database.model.snapshot) { run in
+                let end = Int(run.page) + Int(run.pageCount)
+                if isReached.count < end { isReached += [Bool](repeating: false, count: end - isReached.count) }
+                for page in Int(run.page)..<end { isReached[page] = true }
+            }
+            return isReached
+        }
+        let before = try reachablePages()
+        try database.write { model in
+            let table = try #require(try model.table(named: "Item"))
+            try table.set("code", #require(try table.key(at: 7)), .int(5))
+        }
+        let young = try reachablePages().enumerated().map { $1 && !($0 < before.count && before[$0]) }
+        let table = try database.table("Item")
+        var leaves = table.leaves()
+        let leaf = try #require(try leaves.next())
+        let lists = try #require(leaf.externalReference(table.column(table.ordinal("numbers"))))
+        try #require(!young[Int(lists.page)])
+        // Whoever reads it gets an error.
+        try PageEditor(path: database.directory.path("test.realm")).damage(page: lists.page)
+        database.file.doubtEveryPage()
+        #expect(throws: StorageError.self) {
+            try ModelVerifier.forEachReachablePage(in: database.model.snapshot) { _ in }
+        }
+        var visited = VisitedPages(only: young)
+        var pageCount = 0
+        try ModelVerifier.forEachReachablePage(in: database.model.snapshot, &visited) { run in
+            pageCount += Int(run.pageCount)
+        }
+        let youngCount = young.count { $0 }
+        #expect(pageCount > 0 && pageCount == youngCount)
+    }
+
     @Test(
         "Rule 41: members of a group have a record each, and all of them arrive",
         arguments: RandomRecordsTests.seeds

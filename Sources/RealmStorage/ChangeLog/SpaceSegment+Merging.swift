@@ -29,32 +29,9 @@ extension SpaceSegment {
     }
 }
 
-extension WriteTransaction {
-    /// Takes over the changes of older pictures that are no larger than the new one, so that few stay however long a
-    /// reader does, and each change is copied a few times only.
-    func foldPictures(
-        _ pictures: inout [WriterState.Segment],
-        into changes: inout [SpaceSegment.VersionChanges],
-        pinned: [UInt64]
-    ) throws(StorageError) {
-        var byteCount = SpaceSegment.byteCount(of: changes)
-        while let last = pictures.last {
-            let older = try SpaceSegment.read(last.reference, in: view).changes
-            guard SpaceSegment.byteCount(of: older) <= byteCount * 2 + pageByteCount else { return }
-            changes = SpaceSegment.merged(
-                older + changes,
-                pinned: pinned,
-                retention: file.options.changeLogRetention
-            )
-            byteCount = SpaceSegment.byteCount(of: changes)
-            free(last.reference)
-            pictures.removeLast()
-        }
-    }
-}
-
 extension SpaceSegment {
-    fileprivate static func byteCount(of changes: [VersionChanges]) -> Int {
+    /// The bytes that changes take in a segment.
+    static func byteCount(of changes: [VersionChanges]) -> Int {
         var writer = ByteWriter()
         for item in changes { item.changes.encode(into: &writer) }
         return writer.bytes.count

@@ -236,7 +236,7 @@ package final class WriteTransaction {
         try group.checkDamage()
         if isJoined { group.changes.absorb(changes) }
         let changeSet = isJoined ? group.changes.changeSet : changes.changeSet
-        try writeRecord(changeSet)
+        try SpaceRecordWriter(for: self, of: changeSet).write()
         return changeSet
     }
 

@@ -37,8 +37,8 @@ extension RealmCore {
             try model.resume()
             try throwWriteFailure()
             try model.keepRecord(coordinator.recordHeading)
-            guard model.mayOwePages else { return (try sealCommit(), turn) }
-            let (group, isDurable) = try model.acknowledge()
+            guard let commit = model.loggedCommit, commit.mayOwePages else { return (try sealCommit(), turn) }
+            let (group, isDurable) = try model.acknowledge(commit)
             ticket = nil
             owedPages = coordinator.writes.acknowledge(group, ending: turn)
             hideIfBehind()
@@ -159,9 +159,9 @@ extension RealmCore {
             try model.resume()
             try throwWriteFailure()
             try model.keepRecord(coordinator.recordHeading)
-            guard model.mayJoinOwing else { return nil }
+            guard let commit = model.loggedCommit, commit.mayJoinOwing else { return nil }
             exclusiveTask = 0
-            let (group, record) = try model.joinOwing()
+            let (group, record) = try model.joinOwing(commit)
             ticket = nil
             hideIfBehind()
             return RecordedCommit(turn: turn, group: group, record: record)

@@ -87,7 +87,7 @@ extension RealmCore {
             }
             let transaction = try coordinator.file.beginWrite(joining: joining, from: origin)
             base = transaction.version - 1
-            transaction.isRecorded = coordinator.file.keepsLog
+            transaction.recording = coordinator.file.keepsLog ? .record : .pages
             try model.begin(transaction)
         } catch {
             coordinator.writes.finish(turn)

@@ -25,7 +25,7 @@ extension TableView {
             if error.code != .limit { writer.rows.transaction.refuseCommit(because: error) }
             throw error
         }
-        if list.isLarge, writer.rows.transaction.isRecorded, key < firstNewKey {
+        if list.isLarge, case .record = writer.rows.transaction.recording, key < firstNewKey {
             try openTransaction.splices[place(property, key), default: ListSplices()]
                 .note(range, with: element, slots[property].elements)
         }
@@ -171,7 +171,7 @@ extension TableView {
     /// Notes that a list became large or small: what was done to it before means nothing any more.
     private func tellAsWhole(_ property: Int, key: Int64) throws(StorageError) {
         let transaction = try openTransaction
-        guard transaction.storage.isRecorded, key < firstNewKey else { return }
+        guard case .record = transaction.storage.recording, key < firstNewKey else { return }
         transaction.splices[place(property, key), default: ListSplices()].isWhole = true
     }
 

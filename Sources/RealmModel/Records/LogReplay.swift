@@ -8,7 +8,7 @@ package enum LogReplay {
     ///
     /// - Parameters:
     ///   - records: The records, as a log holds them.
-    ///   - transaction: The transaction, begun on the checkpoint's version with ``WriteTransaction/isReplay``.
+    ///   - transaction: The transaction, begun on the checkpoint's version to apply records (``WriteTransaction/recording``).
     /// - Returns: The commit that all of them make.
     /// - Throws: `StorageError` with the code `corrupt` when a record was not made on top of what stands there.
     package static func apply(
@@ -31,7 +31,7 @@ package enum LogReplay {
         private(set) var model: ModelView?
         private var generation: UInt64
 
-        /// - Parameter transaction: The transaction, begun with ``WriteTransaction/isReplay``.
+        /// - Parameter transaction: The transaction, begun to apply records (``WriteTransaction/recording``).
         init(in transaction: WriteTransaction) {
             self.transaction = transaction
             generation = transaction.schemaGeneration
@@ -59,7 +59,7 @@ package enum LogReplay {
             guard heading.schemaGeneration == generation else {
                 throw RecordReader.damaged("it was made on top of another schema.")
             }
-            transaction.noteReplayed(heading.time)
+            LoggedCommit(of: transaction).noteReplayed(heading.time)
         }
     }
 }

@@ -4,8 +4,8 @@ package import RealmStorage
 extension ModelView {
     /// What the open transaction did so far, as the kind and the content of its record; nil where it can only be kept as pages.
     ///
-    /// To be called before the transaction is sealed or joined, by whoever turned ``WriteTransaction/isRecorded`` on at
-    /// its beginning. A transaction that changed the schema is sealed for it. What the record of a schema tells is what differs from the
+    /// To be called before the transaction is sealed or joined, by whoever set ``WriteTransaction/recording`` at its
+    /// beginning. A transaction that changed the schema is sealed for it. What the record of a schema tells is what differs from the
     /// version before: it has none where that is not the one that is read outside, or is not sealed.
     ///
     /// - Throws: `StorageError` when a row that was changed cannot be read, or the transaction can only be rolled back.
@@ -32,12 +32,12 @@ extension ModelView {
     /// - Throws: As ``record(_:)``.
     package func keepRecord(_ heading: @autoclosure () -> RecordHeading) throws {
         guard let transaction else { preconditionFailure("There is no transaction to record.") }
-        let limit = transaction.storage.contentByteLimit
+        let limit = LoggedCommit(of: transaction.storage).contentByteLimit
         guard limit > 0 else { return }
         try transaction.storage.checkCommit()
         let heading = heading().completed(for: transaction.storage)
         transaction.storage.record = try changes(of: transaction, heading, upTo: limit)
-            .map { WriteTransaction.Record(kind: .changes, time: heading.time, content: $0) }
+            .map { TransactionRecord(kind: .changes, time: heading.time, content: $0) }
     }
 
     /// What a transaction changed in rows, as the content of a record of kind `changes`; nil where that would be longer than a limit.

@@ -2,8 +2,8 @@ import RealmStorage
 
 /// Applying records, through the ordinary write path.
 extension ModelView {
-    /// Applies what a record of kind `changes` says inside the open transaction, which must have been begun with
-    /// ``WriteTransaction/isReplay``.
+    /// Applies what a record of kind `changes` says inside the open transaction, which must have been begun to apply
+    /// records (``WriteTransaction/recording``).
     ///
     /// What links change first, then rows go, then rows come: values of unique properties and keys may have been exchanged. Roll
     /// back after an error: a part may have been done.

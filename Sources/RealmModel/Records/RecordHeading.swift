@@ -26,7 +26,7 @@ package struct RecordHeading: Sendable, Equatable {
     /// The heading of the record of a transaction, which knows the schema, and the time of the record before.
     func completed(for transaction: WriteTransaction) -> RecordHeading {
         var heading = self
-        heading.time = max(time, transaction.newestRecordTime)
+        heading.time = max(time, LoggedCommit(of: transaction).newestRecordTime)
         heading.schemaGeneration = transaction.schemaGeneration
         return heading
     }

@@ -64,8 +64,8 @@ package enum SchemaRecord {
         return writer.bytes
     }
 
-    /// Applies what a record of kind `schema` says in a transaction of its own, begun with ``WriteTransaction/isReplay``; the caller
-    /// commits it, or rolls it back after an error.
+    /// Applies what a record of kind `schema` says in a transaction of its own, begun to apply records
+    /// (``WriteTransaction/recording``); the caller commits it, or rolls it back after an error.
     ///
     /// - Throws: `StorageError` with the code `corrupt` when the content is not that of a record that was made on top of what
     ///   the transaction builds on.

@@ -137,7 +137,10 @@ extension ModelTransaction {
             try Invariant.require(place.key < table.nextKey, "A list of '\(table.schema.name)' belongs to no row")
             try list.checkInvariants(in: storage, wholly: isWhole)
         }
-        try Invariant.require(splices.isEmpty || storage.isRecorded, "What is done to lists is kept for no record")
+        try Invariant.require(
+            splices.isEmpty || storage.recording == .record,
+            "What is done to lists is kept for no record"
+        )
         for (place, noted) in splices {
             let table = try owner(of: place)
             try Invariant.require(

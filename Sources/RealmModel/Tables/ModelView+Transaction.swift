@@ -44,8 +44,11 @@ extension ModelView {
 
     /// Secures the space of what is to be sealed with commits that were acknowledged, before a step that cannot be undone alone.
     private func secureSpace() throws(StorageError) {
-        guard let transaction, transaction.storage.isBesideOwing else { return }
-        try transaction.storage.secureSpace(for: openByteCount(in: transaction))
+        guard let transaction else { return }
+        var commit = LoggedCommit(of: transaction.storage)
+        guard commit.isBesideOwing else { return }
+        commit.openByteCount = openByteCount(in: transaction)
+        try commit.secureSpace()
     }
 
     /// The memory of what is not in pages yet.
@@ -53,19 +56,19 @@ extension ModelView {
         transaction.session.tables.values.reduce(0) { $0 + $1.rows.openByteCount }
     }
 
-    /// The storage of the open transaction, which knows how much is not in pages yet.
-    private var measuredStorage: WriteTransaction? {
+    /// The log's side of the open transaction, which knows how much is not in pages yet; asked behind ``keepRecord(_:)``.
+    package var loggedCommit: LoggedCommit? {
         guard let transaction else { return nil }
-        transaction.storage.openByteCount = openByteCount(in: transaction)
-        return transaction.storage
+        return LoggedCommit(of: transaction.storage, openByteCount: openByteCount(in: transaction))
     }
 
-    /// Whether the open transaction may end by ``joinOwing()``; asked behind ``keepRecord(_:)``.
-    package var mayJoinOwing: Bool { measuredStorage?.mayJoinOwing ?? false }
-
     /// Ends the transaction as ``join()`` does, and leaves its record to be made durable.
-    package func joinOwing() throws(StorageError) -> (group: UInt64, record: OwingRecord) {
-        try join { (storage) throws(StorageError) in try storage.joinOwing() }
+    ///
+    /// - Parameter commit: What ``loggedCommit`` has said of it, which may end so.
+    /// - Returns: The number of its group, and the record.
+    /// - Throws: What ``join()`` throws.
+    package func joinOwing(_ commit: LoggedCommit) throws(StorageError) -> (group: UInt64, record: OwingRecord) {
+        try join { (_) throws(StorageError) in try commit.joinOwing() }
     }
 
     private func join<Left>(
@@ -89,14 +92,13 @@ extension ModelView {
         return (transaction.storage.groupNumber, left)
     }
 
-    /// Whether the open transaction may end by ``acknowledge()``; asked behind ``keepRecord(_:)``.
-    package var mayOwePages: Bool { measuredStorage?.mayOwePages ?? false }
-
     /// Ends the transaction as ``join()`` does, once its record is durable.
     ///
+    /// - Parameter commit: What ``loggedCommit`` has said of it, which may end so.
     /// - Returns: The number of its group, and whether it is acknowledged; otherwise the group has to be published for that.
-    package func acknowledge() throws(StorageError) -> (group: UInt64, isDurable: Bool) {
-        try join { (storage) throws(StorageError) in try storage.acknowledge() }
+    /// - Throws: What ``join()`` throws, or the failure of the log.
+    package func acknowledge(_ commit: LoggedCommit) throws(StorageError) -> (group: UInt64, isDurable: Bool) {
+        try join { (_) throws(StorageError) in try commit.acknowledge() }
     }
 
     /// The number of the group that the open transaction, or the one that was set aside, belongs to.

@@ -28,7 +28,7 @@ package final class TableView {
     /// Whether unique strings may be longer than an index can tell apart: what an earlier version stored is salvaged.
     @exclusivity(unchecked) var acceptsLongKeys = false
     /// The same for what is written now: records tell of them, too.
-    var takesLongKeys: Bool { acceptsLongKeys || model.transaction?.storage.isReplay == true }
+    var takesLongKeys: Bool { acceptsLongKeys || model.transaction?.storage.recording == .replay }
 
     enum State {
         /// Reads the roots.

@@ -32,7 +32,7 @@ extension WriteTransaction {
     /// The least row key that a table may still give out: those below it were given out, if only to rows that a rollback
     /// has taken back.
     package func leastRowKey(of table: UInt32) -> Int64 {
-        isReplay ? 0 : file.lock?.leastRowKey(of: table) ?? 0
+        recording == .replay ? 0 : file.lock?.leastRowKey(of: table) ?? 0
     }
 
     /// Notes, for all processes and whatever becomes of the transaction, that a table has given out the row keys below one.

@@ -457,8 +457,8 @@ extension StorageFile {
         base.version = max(last.version, published.version + 1) - 1
         writer.withLock { $0.state = base }
         let transaction = try beginWrite()
-        transaction.isReplay = true
-        transaction.replayedNumbers = CommitNumbers(
+        transaction.recording = .replay
+        transaction.changed.replayedNumbers = CommitNumbers(
             position: last.position,
             schemaGeneration: published.numbers.schemaGeneration + UInt64(records.count { $0.kind == .schema }),
             recordTime: published.numbers.recordTime

@@ -17,7 +17,7 @@ struct OwedSpace: Sendable {
     var sufficient: Int { (withEnd + wanted) / 2 }
 }
 
-extension WriteTransaction {
+extension LoggedCommit {
     /// The space for the pages of its group, with its own.
     var owedSpace: OwedSpace {
         let withEnd = neededPageCount(and: 8, of: 16 << 10)
@@ -38,7 +38,7 @@ extension WriteTransaction {
     private func neededPageCount(and commitCount: Int = 0, of byteCount: Int = 0) -> Int {
         var copied = 3 * (group.owedCount + 1 + commitCount)
         var new = group.owedByteCount + byteCount
-        if let record {
+        if let record = transaction.record {
             new += record.content.count
             copied += openByteCount / pageByteCount
         } else {

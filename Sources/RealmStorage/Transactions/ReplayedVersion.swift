@@ -37,7 +37,7 @@ final class ReplayedVersion: Sendable {
         // The one version that is made of all of them is the last one's.
         state.version = last.version - 1
         let transaction = memory.beginReplay(on: state, pinned: [base.version])
-        transaction.replayedNumbers = CommitNumbers(
+        transaction.changed.replayedNumbers = CommitNumbers(
             position: last.position,
             schemaGeneration: base.header.numbers.schemaGeneration,
             recordTime: base.header.numbers.recordTime
@@ -98,7 +98,7 @@ extension StorageFile {
             box.groupCount = 1
         }
         let transaction = WriteTransaction(file: self, state: base, view: view, reservation: reservation, group: group)
-        transaction.isReplay = true
+        transaction.recording = .replay
         // There is no file for it.
         transaction.unspilledPageLimit = .max
         return transaction

@@ -18,7 +18,7 @@ struct TransactionChanges {
     var spare: SparePages
 
     /// What it changed as the content of a commit record; nil where it can only be kept as pages.
-    var record: WriteTransaction.Record?
+    var record: TransactionRecord?
     /// The numbers that a commit made of records leaves.
     var replayedNumbers: CommitNumbers?
     /// Whether the schema that it stores is another one than before.

@@ -179,8 +179,8 @@ extension WriteTransaction {
     private func takeRun(_ count: UInt32, beside column: ColumnStretches.Column) -> PageNumber? {
         // Members take and give back on their own account. What is owed has its pages in the length that the file has, and what is
         // replayed may be on a full disk. A file that is being made smaller has no room ahead.
-        guard count >= ColumnStretches.leastRunPageCount, !isJoined, !isSettling, !isReplay, group.owedCount == 0,
-            state.space.placementLimit == nil
+        guard count >= ColumnStretches.leastRunPageCount, !isJoined, !isSettling, recording != .replay,
+            group.owedCount == 0, state.space.placementLimit == nil
         else { return nil }
         if let page = group.stretches.take(count, of: column) { return page }
         guard group.spare.next(count) == nil, let stretchCount = group.stretches.pageCount(for: count, of: column),

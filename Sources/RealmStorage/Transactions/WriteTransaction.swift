@@ -29,21 +29,10 @@ package final class WriteTransaction {
     @exclusivity(unchecked) package var unspilledPageLimit = 4096
     /// The memory that the open clusters of a table may take before the oldest are encoded, in bytes.
     @exclusivity(unchecked) package var openByteLimit = 128 << 20
-    /// The memory of what is not in pages yet, as far as whoever writes has said so: what needs space is estimated by it.
-    @exclusivity(unchecked) package var openByteCount = 0
-    /// Whether its changes become a commit record, for which what is done to large lists is noted.
-    @exclusivity(unchecked) package var isRecorded = false
-    /// Whether it applies commit records: row keys are those of the records then, whatever was given out since.
-    @exclusivity(unchecked) package var isReplay = false
-    /// The longest content of a record that is of use; 0 where the transaction is kept as pages, whatever it changes.
-    package var contentByteLimit: Int {
-        guard isRecorded, !changesSchema, !group.hasSpilled, group.entries != nil else { return 0 }
-        return file.options.log?.contentByteLimit ?? 0
-    }
+    /// What records have to do with it.
+    @exclusivity(unchecked) package var recording = TransactionRecording.pages
     /// The number of commits that have changed the schema, this one included.
     package var schemaGeneration: UInt64 { state.numbers.schemaGeneration + (changesSchema ? 1 : 0) }
-    /// The time of the newest record before.
-    package var newestRecordTime: Int64 { state.numbers.recordTime }
     /// Whether it has not been committed, joined, rolled back or lost.
     @exclusivity(unchecked) package private(set) var isOpen = true
     /// While what earlier members left is being sealed, so that it stays when this one is rolled back.
@@ -51,7 +40,7 @@ package final class WriteTransaction {
     /// Whether its group has taken over what it changed: what is sealed and given up from then on is the group's at once.
     @exclusivity(unchecked) private(set) var isAbsorbed = false
     /// Why it can only be rolled back.
-    @exclusivity(unchecked) private var refusal: StorageError?
+    @exclusivity(unchecked) private(set) var refusal: StorageError?
 
     /// As a sealer it only seals what earlier members left, under the version of the last of them.
     init(
@@ -78,20 +67,6 @@ package final class WriteTransaction {
         if isOpen { rollback() }
     }
 
-    /// What a transaction changed, as a commit record says it.
-    package struct Record: Sendable {
-        var kind: CommitRecord.Kind
-        /// When it committed, in milliseconds since 1970.
-        var time: Int64
-        var content: [UInt8]
-
-        package init(kind: CommitRecord.Kind, time: Int64 = 0, content: [UInt8]) {
-            self.kind = kind
-            self.time = time
-            self.content = content
-        }
-    }
-
     /// The root of everything in the file.
     package var catalog: ByteTree {
         @inline(__always) get { changed.catalog }
@@ -99,15 +74,9 @@ package final class WriteTransaction {
     }
 
     /// What it changed as the content of a commit record, set before it is committed or joined; nil where it can only be kept as pages.
-    package var record: Record? {
+    package var record: TransactionRecord? {
         get { changed.record }
         set { changed.record = newValue }
-    }
-
-    /// The numbers that a commit made of records leaves.
-    var replayedNumbers: CommitNumbers? {
-        get { changed.replayedNumbers }
-        set { changed.replayedNumbers = newValue }
     }
 
     /// Whether the schema that it stores is another one than before.
@@ -190,8 +159,7 @@ package final class WriteTransaction {
         state.space.retire(group.retired)
         state.version = version
         state.catalog = catalog.root
-        countCommit()
-        noteRecord()
+        LoggedCommit(of: self).noteEnd()
         state.noteCommit(from: group.firstVersion)
         let prepared = PreparedCommit(
             version: version,
@@ -221,7 +189,9 @@ package final class WriteTransaction {
         }
         checkInvariantsIfAsked()
         #if DEBUG
-        if !isReplay { file.assertInvariants { () throws(BrokenInvariant) in try changeSet.checkInvariants() } }
+        if recording != .replay {
+            file.assertInvariants { () throws(BrokenInvariant) in try changeSet.checkInvariants() }
+        }
         #endif
         return prepared
     }
@@ -247,140 +217,28 @@ package final class WriteTransaction {
 
     /// Ends the transaction without sealing it: the next one builds on it, and the last one of the group seals for all.
     package func join() throws(StorageError) {
+        try checkJoin()
+        joinGroup()
+    }
+
+    /// Throws what stands in the way of a commit that joins the group.
+    func checkJoin() throws(StorageError) {
         precondition(isOpen, "The write transaction is over: begin another one")
         try checkCommit()
         try file.checkWriting(in: group)
         if let damage = group.damage { throw damage }
-        joinGroup()
     }
 
-    private func joinGroup() {
+    /// Does the same as ``join()`` where nothing stands in the way: it cannot fail.
+    func joinGroup() {
         absorb()
-        countCommit()
-        noteRecord()
+        LoggedCommit(of: self).noteEnd()
         group.changes.absorb(changes)
         group.memberCount += 1
         state.version = version
         state.catalog = catalog.root
         end()
         checkInvariantsIfAsked()
-    }
-
-    /// The length of its record, where that may make it durable as far as its group can tell.
-    private var owingByteCount: Int? {
-        guard let record, refusal == nil, group.damage == nil else { return nil }
-        return file.mayJoinOwing(record.content.count, group) ? record.content.count : nil
-    }
-
-    /// Whether its record may make it durable, and its pages be made later.
-    package var mayOwePages: Bool {
-        guard let byteCount = owingByteCount else { return false }
-        return file.mayOwePages(byteCount, owedSpace)
-    }
-
-    /// Makes the record durable, which acknowledges it, and ends the transaction as ``join()`` does: the pages are made later, with those of
-    /// others, by whoever seals the group.
-    ///
-    /// - Returns: Whether it is durable; false where the log has been deleted, and the group has to be sealed and published for that.
-    /// - Throws: What stands in the way of a commit, or the failure of the log, behind which writing has stopped.
-    package func acknowledge() throws(StorageError) -> Bool {
-        precondition(isOpen, "The write transaction is over: begin another one")
-        guard let record else { preconditionFailure("What has no record is kept as pages") }
-        try checkCommit()
-        try file.checkWriting(in: group)
-        if let damage = group.damage { throw damage }
-        let isDurable = try file.acknowledge(nextEntry(for: record), of: group.number)
-        // Behind this nothing can fail: it is there after a kill.
-        joinGroup()
-        if isDurable { noteOwed(record) }
-        return isDurable
-    }
-
-    /// Whether it may end by ``joinOwing()``; blocks no thread.
-    package var mayJoinOwing: Bool {
-        guard owingByteCount != nil else { return false }
-        // Where it is not long enough for more of them, the pages of all are made, for which it is.
-        return !file.hasAcknowledged(group) || file.isLongEnough(for: owedSpace.withEnd)
-    }
-
-    /// Whether it is sealed with commits that were acknowledged by their records, or are about to be.
-    package var isBesideOwing: Bool { isJoined && !isSealer && group.owedCount > 0 }
-
-    /// Secures the space of such a transaction, before anything of it is sealed or left to its group: where there is none, it can be rolled
-    /// back alone.
-    ///
-    /// - Parameter openByteCount: The memory of what is not in pages yet.
-    /// - Throws: What stands in the way of a commit, or the failure to make the file longer.
-    package func secureSpace(for openByteCount: Int) throws(StorageError) {
-        // In a forked child the file is the parent's.
-        try file.checkWriting(in: group)
-        self.openByteCount = openByteCount
-        try file.secure(owedSpace.needed, for: group)
-    }
-
-    /// Ends the transaction as ``join()`` does, and leaves its record to be made durable (``StorageFile/acknowledge(_:of:)``), which
-    /// acknowledges it: its pages are made later.
-    ///
-    /// - Throws: What ``join()`` throws.
-    package func joinOwing() throws(StorageError) -> OwingRecord {
-        precondition(isOpen, "The write transaction is over: begin another one")
-        guard let record else { preconditionFailure("What has no record is kept as pages") }
-        let owing = OwingRecord(entry: nextEntry(for: record), space: owedSpace)
-        try join()
-        noteOwed(record)
-        return owing
-    }
-
-    /// What a record says in the log that this transaction, which has not ended, leaves.
-    private func nextEntry(for record: Record) -> CommitLog.Entry {
-        CommitLog.Entry(
-            kind: record.kind,
-            position: state.numbers.position + (changes.isEmpty ? 0 : 1),
-            version: version,
-            content: record.content
-        )
-    }
-
-    private func noteOwed(_ record: Record) {
-        group.owedCount += 1
-        group.owedByteCount += record.content.count
-    }
-
-    /// Leaves its record to the group, which is kept as pages when one of its members has none.
-    private func noteRecord() {
-        if isSealer { return }
-        guard let record else {
-            group.entries = nil
-            return
-        }
-        group.entries?
-            .append(
-                CommitLog.Entry(
-                    kind: record.kind,
-                    position: state.numbers.position,
-                    version: version,
-                    content: record.content
-                )
-            )
-    }
-
-    /// Notes the time of a record that it applied.
-    package func noteReplayed(_ time: Int64) {
-        guard let known = replayedNumbers?.recordTime else { return }
-        replayedNumbers?.recordTime = max(known, time)
-    }
-
-    /// Counts what it changed as a record, whether or not one is written.
-    ///
-    /// A sealer changes nothing.
-    private func countCommit() {
-        if let replayedNumbers {
-            state.numbers = replayedNumbers
-            return
-        }
-        if changesSchema { state.numbers.schemaGeneration += 1 }
-        if changesSchema || !changes.isEmpty { state.numbers.position += 1 }
-        if let record { state.numbers.recordTime = max(state.numbers.recordTime, record.time) }
     }
 
     /// Forgets everything this transaction did, and leaves what earlier members of its group did.

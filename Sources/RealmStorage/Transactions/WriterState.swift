@@ -216,12 +216,12 @@ extension WriteTransaction {
     /// What all members of the group did, where it ends: each step before has looked at what one of them did.
     func checkInvariantsOfGroup() throws(BrokenInvariant) {
         try group.checkInvariants()
-        if !isReplay { try group.changes.checkInvariants() }
+        if recording != .replay { try group.changes.checkInvariants() }
     }
 
     private func checkOwnInvariants(wholly isWhole: Bool) throws(BrokenInvariant) {
         // Records may make a table anew, with the keys that its rows had.
-        if !isReplay {
+        if recording != .replay {
             try changes.checkInvariants()
             if isWhole {
                 try group.changes.checkInvariants()

@@ -31,7 +31,7 @@ struct LogOfOthersTests {
         while other.openLog == nil {
             try #require(ContinuousClock.now < deadline)
             let transaction = try other.beginWrite()
-            transaction.record = WriteTransaction.Record(kind: .changes, content: [1])
+            transaction.record = TransactionRecord(kind: .changes, content: [1])
             try other.publish([transaction.prepareCommit()])
         }
         return other

@@ -90,7 +90,7 @@ import Testing
         defer { database.file.unlockForWriting() }
         let transaction = try database.file.beginWrite()
         defer { transaction.rollback() }
-        transaction.isReplay = true
+        transaction.recording = .replay
         let error = #expect(throws: StorageError.self) { try LogReplay.apply([record], in: transaction) }
         #expect(error?.code == .corrupt)
     }
@@ -111,7 +111,7 @@ import Testing
         defer { database.file.unlockForWriting() }
         let transaction = try database.file.beginWrite()
         defer { transaction.rollback() }
-        transaction.isReplay = true
+        transaction.recording = .replay
         let error = #expect(throws: StorageError.self) { try LogReplay.apply([record], in: transaction) }
         #expect(error?.code == .corrupt)
     }
@@ -231,7 +231,7 @@ import Testing
             // The stamp of a schema is the version that made it.
             while file.newestVersion + 1 < version { try file.publish([file.beginWrite().prepareCommit()]) }
             let transaction = try file.beginWrite()
-            transaction.isReplay = true
+            transaction.recording = .replay
             try file.publish([LogReplay.apply(records, in: transaction)])
         }
         let replayed = try ModelView(snapshot: file.beginRead())

@@ -35,7 +35,7 @@ struct DamagedRecordsTests {
         try database.file.lockForWriting()
         defer { database.file.unlockForWriting() }
         let transaction = try database.file.beginWrite()
-        transaction.isRecorded = true
+        transaction.recording = .record
         try database.model.begin(transaction)
         defer { database.model.rollback() }
         try body(database.model)
@@ -69,7 +69,7 @@ struct DamagedRecordsTests {
         try file.lockForWriting()
         defer { file.unlockForWriting() }
         let transaction = try file.beginWrite()
-        transaction.isReplay = true
+        transaction.recording = .replay
         let model = try recorded.replicated()
         try model.begin(transaction)
         defer { model.rollback() }

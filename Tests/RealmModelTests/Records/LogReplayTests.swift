@@ -305,7 +305,7 @@ struct LogReplayTests {
         // The stamp of a schema is the version that made it.
         while copy.newestVersion + 1 < version { try copy.publish([copy.beginWrite().prepareCommit()]) }
         let transaction = try copy.beginWrite()
-        transaction.isReplay = true
+        transaction.recording = .replay
         let records = zip(recorded.kinds, recorded.contents)
             .map { CommitRecord(kind: $0, isLastOfVersion: true, position: 0, version: version, content: $1) }
         try copy.publish([LogReplay.apply(records, in: transaction)])

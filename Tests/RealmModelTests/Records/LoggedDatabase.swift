@@ -61,7 +61,7 @@ final class LoggedDatabase {
     /// Begins a transaction that becomes a record; the caller has the write lock.
     func begin(joining: Bool = false) throws {
         let transaction = try file.beginWrite(joining: joining)
-        transaction.isRecorded = file.keepsLog
+        transaction.recording = file.keepsLog ? .record : .pages
         try model.begin(transaction)
     }
 

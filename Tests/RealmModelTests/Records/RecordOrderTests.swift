@@ -51,7 +51,7 @@ struct RecordOrderTests {
         try file.lockForWriting()
         defer { file.unlockForWriting() }
         let transaction = try file.beginWrite()
-        transaction.isReplay = true
+        transaction.recording = .replay
         let model = try recorded.replicated()
         try model.begin(transaction)
         defer { model.rollback() }
@@ -264,7 +264,7 @@ struct RecordOrderTests {
         try file.lockForWriting()
         defer { file.unlockForWriting() }
         let transaction = try file.beginWrite()
-        transaction.isReplay = true
+        transaction.recording = .replay
         defer { transaction.rollback() }
         try content.withUnsafeBytes { _ = try SchemaRecord.replay($0, in: transaction) }
         do { try ModelVerifier.verify(ModelView(transaction: transaction)) } catch {

@@ -15,7 +15,7 @@ struct RecordRulesTests {
         try file.lockForWriting()
         defer { file.unlockForWriting() }
         let transaction = try file.beginWrite()
-        transaction.isReplay = true
+        transaction.recording = .replay
         let model = try recorded.replicated()
         try model.begin(transaction)
         defer { model.rollback() }
@@ -29,7 +29,7 @@ struct RecordRulesTests {
         try file.lockForWriting()
         defer { file.unlockForWriting() }
         let transaction = try file.beginWrite()
-        transaction.isReplay = true
+        transaction.recording = .replay
         defer { transaction.rollback() }
         try content.withUnsafeBytes { _ = try SchemaRecord.replay($0, in: transaction) }
     }
@@ -107,7 +107,7 @@ struct RecordRulesTests {
         var failed = 0
         while true {
             let transaction = try database.file.beginWrite()
-            transaction.isRecorded = true
+            transaction.recording = .record
             try database.model.begin(transaction)
             defer { database.model.rollback() }
             let bags = try database.table("Bag")
@@ -392,7 +392,7 @@ struct RecordRulesTests {
         try file.lockForWriting()
         defer { file.unlockForWriting() }
         let transaction = try file.beginWrite()
-        transaction.isReplay = true
+        transaction.recording = .replay
         let model = try other.replicated()
         try model.begin(transaction)
         try content.withUnsafeBytes { _ = try model.replayChanges($0) }

@@ -42,7 +42,7 @@ final class RecordedDatabase {
     /// What a transaction of the database is begun with.
     func begin(_ view: TestDatabase? = nil, joining: Bool = false) throws {
         let transaction = try database.file.beginWrite(joining: joining)
-        transaction.isRecorded = true
+        transaction.recording = .record
         try (view ?? database).model.begin(transaction)
     }
 
@@ -152,7 +152,7 @@ final class RecordedDatabase {
         try replica.lockForWriting()
         defer { replica.unlockForWriting() }
         let transaction = try replica.beginWrite()
-        transaction.isReplay = true
+        transaction.recording = .replay
         var heading = heading
         heading.schemaGeneration = transaction.schemaGeneration + (record.kind == .schema ? 1 : 0)
         guard record.kind == .changes else {
@@ -185,7 +185,7 @@ final class RecordedDatabase {
         try replica.lockForWriting()
         defer { replica.unlockForWriting() }
         let transaction = try replica.beginWrite()
-        transaction.isReplay = true
+        transaction.recording = .replay
         let model = try replicated()
         try model.begin(transaction)
         do {

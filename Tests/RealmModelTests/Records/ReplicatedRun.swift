@@ -70,7 +70,7 @@ struct ReplicatedRun {
         for _ in 0..<1 + schemas.random.below(5) {
             let model = views[schemas.random.below(views.count)].model
             let transaction = try file.beginWrite(joining: true)
-            transaction.isRecorded = true
+            transaction.recording = .record
             try model.begin(transaction)
             let before = schemas
             do {

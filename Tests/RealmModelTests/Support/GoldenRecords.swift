@@ -234,7 +234,7 @@ final class GoldenRecords {
         try file.lockForWriting()
         defer { file.unlockForWriting() }
         let transaction = try file.beginWrite()
-        transaction.isRecorded = true
+        transaction.recording = .record
         try model.begin(transaction)
         do {
             try body()

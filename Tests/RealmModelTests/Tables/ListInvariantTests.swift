@@ -46,7 +46,7 @@ struct ListInvariantTests {
         try file.publish([try model.prepareCommit()])
         try model.endTransaction(advancingTo: file.beginRead())
         let storage = try file.beginWrite()
-        storage.isRecorded = true
+        storage.recording = .record
         try model.begin(storage)
         defer { model.rollback() }
         try bags.listAppend(0, key: key, StoredValue.int(-1))
@@ -110,9 +110,9 @@ struct ListInvariantTests {
             transaction.splices[place]?.writer.write(byte: 0x80)
             #expect(complaint(model.checkInvariants) == "The splices of a list cannot be read")
             transaction.splices[place] = splices
-            transaction.storage.isRecorded = false
+            transaction.storage.recording = .pages
             #expect(complaint(model.checkInvariants) == "What is done to lists is kept for no record")
-            transaction.storage.isRecorded = true
+            transaction.storage.recording = .record
             let row = try bags.insert()
             let new = bags.place(0, row)
             transaction.splices[new] = ListSplices()

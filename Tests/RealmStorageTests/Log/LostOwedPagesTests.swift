@@ -188,11 +188,11 @@ struct LostOwedPagesTests {
         try change.apply(to: transaction)
         transaction.record = .init(kind: .changes, content: change.content)
         let before = try byteCount(path)
-        let status = try ForkedChild.run { transaction.mayOwePages ? 1 : 0 }
+        let status = try ForkedChild.run { LoggedCommit(of: transaction).mayOwePages ? 1 : 0 }
         #expect(status == 0)
         #expect(try byteCount(path) == before)
         // The parent does.
-        #expect(transaction.mayOwePages)
+        #expect(LoggedCommit(of: transaction).mayOwePages)
         #expect(try byteCount(path) > before)
         transaction.rollback()
     }

@@ -30,11 +30,11 @@ struct OwedPagesTests {
     /// Sets a number in a commit that has no pages.
     static func acknowledge(_ file: StorageFile, _ index: Int, _ value: UInt64) throws -> Bool {
         let transaction = try member(file, index, value)
-        guard transaction.mayOwePages else {
+        guard LoggedCommit(of: transaction).mayOwePages else {
             transaction.rollback()
             return false
         }
-        return try transaction.acknowledge()
+        return try LoggedCommit(of: transaction).acknowledge()
     }
 
     /// The numbers behind the first commit and so many that have no pages.
@@ -123,7 +123,7 @@ struct OwedPagesTests {
         #expect(try Self.acknowledge(3, in: file))
         let member = try file.beginWrite(joining: true)
         try LoggedFile.Change(values: [(1, 7), (8, 8)]).apply(to: member)
-        #expect(!member.mayOwePages)
+        #expect(!LoggedCommit(of: member).mayOwePages)
         member.rollback()
         #expect(try LoggedFile.valuesOfCopy(of: path, in: folder) == Self.model(3))
         let commit = try #require(try file.sealGroup())

@@ -83,7 +83,7 @@ struct OwedSpaceTests {
         let change = LoggedFile.Change(values: [(190, 7)])
         try change.apply(to: last)
         last.record = .init(kind: .changes, content: change.content)
-        try last.secureSpace(for: 0)
+        try LoggedCommit(of: last).secureSpace()
         try file.publish([PageArray.commit(last)])
         model[190] = 7
         #expect(try LoggedFile.values(of: file).values == model)
@@ -109,10 +109,10 @@ struct OwedSpaceTests {
         let start = Int(late.page) * pageByteCount
         control.refused = start..<(start + pageByteCount)
         _ = member.seal(late)
-        #expect(throws: StorageError.self) { try member.secureSpace(for: 0) }
+        #expect(throws: StorageError.self) { try LoggedCommit(of: member).secureSpace() }
         #expect(!file.hasStopped)
         control.refused = 0..<0
-        try member.secureSpace(for: 0)
+        try LoggedCommit(of: member).secureSpace()
         member.rollback()
         try file.publish([#require(try file.sealGroup())])
         #expect(try LoggedFile.values(of: file).values == Owed.model(3))
@@ -129,7 +129,7 @@ struct OwedSpaceTests {
         first.catalog = ByteTree(root: first.seal(first.catalog.root))
         first.record = .init(kind: .changes, content: change.content)
         let group = first.groupNumber
-        let record = try first.joinOwing()
+        let record = try LoggedCommit(of: first).joinOwing()
         let large = try file.beginWrite(joining: true)
         for _ in 0..<100 { _ = large.seal(try allocate(in: large)) }
         try large.spill()
@@ -192,7 +192,7 @@ struct OwedSpaceTests {
         defer { file.unlockForWriting() }
         try scatter(file, stretch: stretch, control)
         let member = try Owed.member(file, 1, 7)
-        #expect(member.owedSpace.needed > member.pageCount)
+        #expect(LoggedCommit(of: member).owedSpace.needed > member.pageCount)
         member.rollback()
         _ = try fill(file)
         #expect(!file.hasStopped)
@@ -219,7 +219,7 @@ struct OwedSpaceTests {
         try change.apply(to: member)
         member.record = .init(kind: .changes, content: change.content)
         try #require(member.pageCount * pageByteCount > file.byteCount)
-        #expect(!member.mayOwePages)
+        #expect(!LoggedCommit(of: member).mayOwePages)
         member.rollback()
     }
 
@@ -287,7 +287,7 @@ struct OwedSpaceTests {
         try Owed.begin(file)
         defer { file.unlockForWriting() }
         // The root of each is to spare behind the next.
-        for index in 1...3 { _ = try Owed.member(file, index, 7).joinOwing() }
+        for index in 1...3 { _ = try LoggedCommit(of: Owed.member(file, index, 7)).joinOwing() }
         let last = try file.beginWrite(joining: true)
         let own = last.seal(try allocate(in: last))
         last.free(own)
@@ -349,9 +349,9 @@ struct OwedSpaceTests {
         #expect(try Owed.acknowledge(3, in: file))
         let last = try Owed.member(file, 9, 9)
         try fill(last)
-        let end = last.owedSpace.needed * pageByteCount
+        let end = LoggedCommit(of: last).owedSpace.needed * pageByteCount
         control.refused = end..<(1 << 40)
-        try last.secureSpace(for: 0)
+        try LoggedCommit(of: last).secureSpace()
         #expect(file.byteCount == end)
         try file.publish([PageArray.commit(last)])
         #expect(try values(of: file) == Owed.model(3, more: [9: 9]))
@@ -389,7 +389,7 @@ struct OwedSpaceTests {
         control.freeByteCount = 64 * pageByteCount
         control.refused = (end + 64 * pageByteCount)..<(1 << 40)
         // Ahead of need it is not made longer at all.
-        #expect(!member.mayOwePages)
+        #expect(!LoggedCommit(of: member).mayOwePages)
         #expect(file.byteCount == end)
         try file.publish([PageArray.commit(member)])
         #expect(control.refusedCount == 0)
@@ -413,8 +413,8 @@ struct OwedSpaceTests {
         for value in UInt64(1)...20 {
             let member = try Owed.member(file, 1, value)
             for _ in 0..<2 { _ = member.seal(try allocate(in: member)) }
-            if member.mayOwePages {
-                #expect(try member.acknowledge())
+            if LoggedCommit(of: member).mayOwePages {
+                #expect(try LoggedCommit(of: member).acknowledge())
                 try file.publish([#require(try file.sealGroup())])
             } else {
                 try file.publish([PageArray.commit(member)])
@@ -453,8 +453,8 @@ struct OwedSpaceTests {
         for index in 1...20 {
             let member = try Owed.member(file, index, UInt64(index))
             for _ in 0..<20 { _ = member.seal(try allocate(in: member)) }
-            try #require(member.mayOwePages)
-            #expect(try member.acknowledge())
+            try #require(LoggedCommit(of: member).mayOwePages)
+            #expect(try LoggedCommit(of: member).acknowledge())
             try file.publish([#require(try file.sealGroup())])
         }
         // About 7; 20 where each group flushes.
@@ -469,15 +469,15 @@ struct OwedSpaceTests {
         let member = try Owed.member(file, 1, 100)
         try fill(member)
         isFull.isOn = true
-        for _ in 0..<5 { #expect(!member.mayOwePages) }
+        for _ in 0..<5 { #expect(!LoggedCommit(of: member).mayOwePages) }
         #expect(isFull.refused == 1)
         isFull.isOn = false
-        #expect(!member.mayOwePages)
+        #expect(!LoggedCommit(of: member).mayOwePages)
         // It makes the file longer.
         try file.publish([PageArray.commit(member)])
         let next = try Owed.member(file, 2, 101)
         try fill(next)
-        #expect(next.mayOwePages)
+        #expect(LoggedCommit(of: next).mayOwePages)
         next.rollback()
     }
 }

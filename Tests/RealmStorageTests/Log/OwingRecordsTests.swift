@@ -15,9 +15,9 @@ struct OwingRecordsTests {
         var group: UInt64 = 0
         let records = try indices.map { index in
             let transaction = try Owed.member(file, index + 1, UInt64(100 + index))
-            try #require(transaction.mayJoinOwing)
+            try #require(LoggedCommit(of: transaction).mayJoinOwing)
             group = transaction.groupNumber
-            return try transaction.joinOwing()
+            return try LoggedCommit(of: transaction).joinOwing()
         }
         return (group, records)
     }

@@ -61,7 +61,7 @@ private final class Fuzzer {
         }
         for number in 0..<6 {
             let transaction = try file.beginWrite()
-            transaction.isRecorded = true
+            transaction.recording = .record
             try model.begin(transaction)
             defer { model.rollback() }
             let places = try model.table(named: "Place")!
@@ -101,7 +101,7 @@ private final class Fuzzer {
         guard let first = input.first else { return nil }
         let content = UnsafeRawBufferPointer(rebasing: input.dropFirst())
         let transaction = try file.beginWrite()
-        transaction.isReplay = true
+        transaction.recording = .replay
         if first & 1 == 0 {
             try model.begin(transaction)
             defer { model.rollback() }

@@ -77,7 +77,9 @@ package struct LoggedCommit {
 
     /// The length of its record, where that may make it durable as far as its group can tell.
     private var owingByteCount: Int? {
-        guard let record = transaction.record, transaction.refusal == nil, group.damage == nil else { return nil }
+        guard let record = transaction.record, transaction.changed.refusal == nil, group.damage == nil else {
+            return nil
+        }
         return file.mayJoinOwing(record.content.count, group) ? record.content.count : nil
     }
 

@@ -17,12 +17,16 @@ struct TransactionChanges {
     /// The pages that its group had to spare when it began, where there are members before it, without those that settling took.
     var spare: SparePages
 
+    /// What it touched, for the change log; a reference, since each row that is written comes to it.
+    let recorder = ChangeRecorder()
     /// What it changed as the content of a commit record; nil where it can only be kept as pages.
     var record: TransactionRecord?
     /// The numbers that a commit made of records leaves.
     var replayedNumbers: CommitNumbers?
     /// Whether the schema that it stores is another one than before.
     var changesSchema = false
+    /// Why the transaction can only be rolled back.
+    var refusal: StorageError?
 
     /// As many runs as a small commit writes and gives up, so that their lists do not grow step by step.
     static var usualRunCount: Int { 16 }

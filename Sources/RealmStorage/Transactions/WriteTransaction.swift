@@ -14,8 +14,8 @@ package final class WriteTransaction {
     package let view: PageView
     /// What it changes: its group takes it over when it commits, and it is dropped when it is rolled back.
     @exclusivity(unchecked) var changed: TransactionChanges
-    /// What this transaction touched, for the change log.
-    package let changes = ChangeRecorder()
+    /// The recorder of that: each row that is written asks for it here.
+    package let changes: ChangeRecorder
     let isSealer: Bool
     /// Whether it builds on the unsealed pages of earlier transactions.
     package let isJoined: Bool
@@ -39,8 +39,6 @@ package final class WriteTransaction {
     @exclusivity(unchecked) private(set) var isSettling = false
     /// Whether its group has taken over what it changed: what is sealed and given up from then on is the group's at once.
     @exclusivity(unchecked) private(set) var isAbsorbed = false
-    /// Why it can only be rolled back.
-    @exclusivity(unchecked) private(set) var refusal: StorageError?
 
     /// As a sealer it only seals what earlier members left, under the version of the last of them.
     init(
@@ -60,7 +58,9 @@ package final class WriteTransaction {
         self.isSealer = isSealer
         firstPageCount = state.space.pageCount
         version = isSealer ? state.version : state.version + 1
-        changed = TransactionChanges(catalog: state.catalog, in: group)
+        let changed = TransactionChanges(catalog: state.catalog, in: group)
+        changes = changed.recorder
+        self.changed = changed
     }
 
     deinit {
@@ -122,12 +122,12 @@ package final class WriteTransaction {
     /// Notes that something is half changed after a step that failed: the transaction cannot be committed any more, whatever
     /// becomes of the error.
     package func refuseCommit(because error: StorageError) {
-        if refusal == nil { refusal = error }
+        if changed.refusal == nil { changed.refusal = error }
     }
 
     /// Throws when the transaction can only be rolled back.
     package func checkCommit() throws(StorageError) {
-        if let refusal { throw refusal }
+        if let refusal = changed.refusal { throw refusal }
     }
 
     /// Throws when writing has stopped, or a commit that the transaction was built on was lost.
@@ -204,8 +204,8 @@ package final class WriteTransaction {
         if catalog.root.isDirty { try catalog.seal(in: self) }
         absorb()
         try group.checkDamage()
-        if isJoined { group.changes.absorb(changes) }
-        let changeSet = isJoined ? group.changes.changeSet : changes.changeSet
+        if isJoined { group.changes.absorb(changed.recorder) }
+        let changeSet = isJoined ? group.changes.changeSet : changed.recorder.changeSet
         try SpaceRecordWriter(for: self, of: changeSet).write()
         return changeSet
     }
@@ -233,7 +233,7 @@ package final class WriteTransaction {
     func joinGroup() {
         absorb()
         LoggedCommit(of: self).noteEnd()
-        group.changes.absorb(changes)
+        group.changes.absorb(changed.recorder)
         group.memberCount += 1
         state.version = version
         state.catalog = catalog.root

@@ -167,7 +167,7 @@ extension RealmCore {
     ///
     /// Not where the classes have changed in between, and not for what was made in a transaction, which that version does not have.
     fileprivate func goBack(to target: ReferenceContent.Target) {
-        guard let snapshot = target.snapshot, !isFrozen, lifecycle == .open, !hasTransaction, outdatedReason == nil,
+        guard let snapshot = target.snapshot, !isFrozen, lifecycle == .open, !hasTransaction, outdated.reason == nil,
             target.version == snapshot.version, snapshot.version < model.snapshot.version
         else { return }
         do {

@@ -87,7 +87,7 @@ extension RealmCore {
     func settle(behind outcome: BlockOutcome) throws {
         // It saw what it has committed itself, too.
         noteBase(outcome.commit)
-        if settlesLater, !throwsBase { outcome.thrownLoss?.isNotThrown() }
+        if blockRules.settlesLater, !blockRules.throwsBase { outcome.thrownLoss?.isNotThrown() }
         try settle()
     }
 

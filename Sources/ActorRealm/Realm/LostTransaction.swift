@@ -20,7 +20,7 @@ extension RealmCore {
         guard hasLostTransaction else { return false }
         guard isInWriteTransaction else { return true }
         let task = crealm_current_task()
-        return task != 0 && task != writingTask && callbackWrites.lostTransactions.contains { $0.task == task }
+        return task != 0 && task != owner.task && callbackWrites.lostTransactions.contains { $0.task == task }
     }
 
     /// What its commit throws.
@@ -48,11 +48,11 @@ extension RealmCore {
     ///
     /// Outside of tasks one job cannot be told from another one: whoever begins one stands for all of them. Where a program rolls back by
     /// `invalidate()`, what it writes outside of transactions afterwards is to trap, as it does elsewhere.
-    func replaceLostTransactions() { callbackWrites.lostTransactions.removeAll { $0.task == writingTask } }
+    func replaceLostTransactions() { callbackWrites.lostTransactions.removeAll { $0.task == owner.task } }
 
     /// Rolls the open transaction back with the realm.
     func loseTransaction() {
-        if isOpenEnded, let ticket {
+        if owner.isOpenEnded, let ticket {
             noteLostTransaction(ticket)
             // The write whose block this is ends it, where the block does not.
             callbackWrites.blockEnd?.lostTurns.append(ticket)
@@ -72,7 +72,7 @@ extension RealmCore {
             callbackWrites.lostTransactions.remove(at: oldest)
         }
         callbackWrites.lostTransactions
-            .append(LostTransaction(turn: turn, task: writingTask, isExclusive: exclusiveTask != 0))
+            .append(LostTransaction(turn: turn, task: owner.task, isExclusive: owner.exclusiveTask != 0))
         mayHaveLostTransactions = true
     }
 }

@@ -304,9 +304,9 @@ extension RealmCore {
 
     /// Calls the block of an asynchronous write, behind which what it was built on is waited for.
     func whileSettlingLater<Result>(isGrouped: Bool, _ block: () throws -> Result) rethrows -> Result {
-        let before = (settlesLater, throwsBase, self.isGrouped)
-        (settlesLater, throwsBase, self.isGrouped) = (true, callbackWrites.isCollecting, isGrouped)
-        defer { (settlesLater, throwsBase, self.isGrouped) = before }
+        let before = blockRules
+        blockRules = BlockRules(settlesLater: true, throwsBase: callbackWrites.isCollecting, isGrouped: isGrouped)
+        defer { blockRules = before }
         return try block()
     }
 

@@ -144,7 +144,7 @@ extension RealmCore {
     /// - Parameter isAsking: Whether one is asked for, and no open transaction is looked at, which may have to be taken up again.
     fileprivate func requireCallbackWrites(asking isAsking: Bool = false) {
         // That would have the pages made on which the write may build; what it looks for is looked for below.
-        if !isAsking || owedPages == nil { checkAccess() }
+        if !isAsking || ahead.owedPages == nil { checkAccess() }
         do {
             try checkWritable()
         } catch {

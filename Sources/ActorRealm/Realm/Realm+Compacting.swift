@@ -85,7 +85,7 @@ extension Realm {
 
     private func copyTransaction(to path: String) throws {
         let model = core.model
-        guard !core.isGrouped, model.canSealEarly else {
+        guard !core.blockRules.isGrouped, model.canSealEarly else {
             throw core.error(
                 .alreadyInWriteTransaction,
                 "The commit of this `asyncWrite` may be one with those of other writers, so that what it sees cannot be copied "

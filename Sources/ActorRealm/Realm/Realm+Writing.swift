@@ -166,7 +166,7 @@ extension RealmCore {
             throw Realm.Error.wrap(error, path: coordinator.path)
         }
         // A block may build on what has no pages yet.
-        let joining = owedPages != nil && !isOpenEnded && request.tokens.isEmpty && coordinator.writes.owesPages
+        let joining = ahead.owedPages != nil && !isOpenEnded && request.tokens.isEmpty && coordinator.writes.owesPages
         try beginTransaction(turn: turn, joining: joining, isOpenEnded: isOpenEnded)
     }
 
@@ -226,7 +226,7 @@ extension RealmCore {
         let result = coordinator.writes.commitBlocking(prepared, ending: turn, leavingOut: leftOut, at: commitGate)
         if case .failure = result { takeBackSkip(of: leftOut, for: tokens) }
         // What the realm had acknowledged without pages was in it, or before it: nothing comes between here.
-        if case .success = result { owedPages = nil }
+        if case .success = result { ahead.owedPages = nil }
         try complete(result)
         tellBlocks()
     }

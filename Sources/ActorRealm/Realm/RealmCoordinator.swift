@@ -133,7 +133,7 @@ final class RealmCoordinator: Sendable {
     ) throws -> RealmCore {
         // Whoever opens a file whose schema has changed gets a realm that follows it.
         let before = existingCore(for: isolation)
-        if let before, use == .found || before.outdatedReason == nil {
+        if let before, use == .found || before.outdated.reason == nil {
             return try before.reopened(with: configuration, for: use)
         }
         return try opening {

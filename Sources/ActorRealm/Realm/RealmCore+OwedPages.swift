@@ -32,7 +32,7 @@ extension RealmCore {
         guard coordinator.leavesPages, let turn = ticket, coordinator.writes.mayOwePages(turn), mayBeOwing else {
             return try prepareCommit()
         }
-        exclusiveTask = 0
+        owner.exclusiveTask = 0
         do {
             try model.resume()
             try throwWriteFailure()
@@ -40,11 +40,11 @@ extension RealmCore {
             guard let commit = model.loggedCommit, commit.mayOwePages else { return (try sealCommit(), turn) }
             let (group, isDurable) = try model.acknowledge(commit)
             ticket = nil
-            owedPages = coordinator.writes.acknowledge(group, ending: turn)
+            ahead.owedPages = coordinator.writes.acknowledge(group, ending: turn)
             hideIfBehind()
             if !isDurable {
                 try catchUp(asWriter: true)
-            } else if unseen != nil || !coordinator.isUsedByOneRealm {
+            } else if ahead.unseen != nil || !coordinator.isUsedByOneRealm {
                 // Whoever has come meanwhile may have found the version before. What this has written is there whatever becomes of its pages.
                 catchUpOrReport()
             }
@@ -57,7 +57,7 @@ extension RealmCore {
 
     /// Has the next access of the realm move behind what it has acknowledged without pages.
     func hideIfBehind() {
-        if owedPages != nil { RealmPlace.nowhere.store(to: place) }
+        if ahead.owedPages != nil { RealmPlace.nowhere.store(to: place) }
     }
 
     /// Has the pages made of what the realm has acknowledged without, and moves there; where they cannot be made, to the same version in memory.
@@ -72,13 +72,13 @@ extension RealmCore {
     ///   then, and the log has what was acknowledged.
     func catchUp(asWriter isWriter: Bool = false, waiting isWaiting: Bool = true) throws(Realm.Error) {
         // In a forked child nobody makes them.
-        guard let pages = owedPages, coordinator.file.isOfThisProcess else { return }
+        guard let pages = ahead.owedPages, coordinator.file.isOfThisProcess else { return }
         // Before the first access of a job reads anything: it would move with the second one otherwise.
         do throws(StorageError) { try setForeignTransactionAside() } catch {
             throw Realm.Error(storage: error, path: coordinator.path)
         }
         if model.isInTransaction { return }
-        owedPages = nil
+        ahead.owedPages = nil
         // Where they are made, nothing that is on its way to the disk is waited for.
         if pages.result == nil {
             var isInMemory = false
@@ -95,18 +95,18 @@ extension RealmCore {
         }
         if !isWriter, standsInMemory() { return reportMissing(stopped) }
         // Whoever asks next is not to take the version before for the newest.
-        defer { if lifecycle == .open, owedPages == nil { owedPages = pages } }
+        defer { if lifecycle == .open, ahead.owedPages == nil { ahead.owedPages = pages } }
         try moved(behind: .failure(stopped), asWriter: true)
     }
 
     /// The same where nothing can be thrown: the realm stays at the version before where there is no other.
     func catchUpOrReport(waiting isWaiting: Bool = true) {
         // Those who can be told try again.
-        if isMissingReported { return }
+        if ahead.isMissingReported { return }
         do {
             try catchUp(waiting: isWaiting)
         } catch {
-            isMissingReported = owedPages != nil
+            ahead.isMissingReported = ahead.owedPages != nil
             reportMissing(error)
         }
     }
@@ -119,8 +119,8 @@ extension RealmCore {
         if snapshot.version > model.snapshot.version {
             do throws(StorageError) { try advance(to: snapshot) } catch { return false }
         }
-        if let seen = unseen, seen.version <= snapshot.version { unseen = nil }
-        isMissingReported = false
+        if let seen = ahead.unseen, seen.version <= snapshot.version { ahead.unseen = nil }
+        ahead.isMissingReported = false
         return true
     }
 
@@ -132,7 +132,7 @@ extension RealmCore {
     ///
     /// - Throws: `StorageError`, also where there is no memory for it.
     func acknowledgedSnapshot() throws(StorageError) -> Snapshot? {
-        guard owedPages != nil, model.isInTransaction else { return nil }
+        guard ahead.owedPages != nil, model.isInTransaction else { return nil }
         // A failure beside the block takes nothing of it away.
         if let snapshot = coordinator.file.acknowledgedInMemory(from: origin) { return snapshot }
         let snapshot = try coordinator.file.beginRead(from: origin)
@@ -160,7 +160,7 @@ extension RealmCore {
             try throwWriteFailure()
             try model.keepRecord(coordinator.recordHeading)
             guard let commit = model.loggedCommit, commit.mayJoinOwing else { return nil }
-            exclusiveTask = 0
+            owner.exclusiveTask = 0
             let (group, record) = try model.joinOwing(commit)
             ticket = nil
             hideIfBehind()
@@ -184,7 +184,7 @@ extension RealmCore {
         }
         if core.lifecycle == .open {
             // An earlier commit may come back behind a later one.
-            core.owedPages = core.owedPages?.followed(by: pages) ?? pages
+            core.ahead.owedPages = core.ahead.owedPages?.followed(by: pages) ?? pages
             core.hideIfBehind()
         }
         return true
@@ -198,7 +198,7 @@ extension RealmCore {
         coordinator.space.warnOfStalledReader(logger)
         guard owe(pages) else { return false }
         let core = coreInUse
-        return core.lifecycle != .open || core.hasTransaction || core.unseen != nil || !core.mayBeOwing
+        return core.lifecycle != .open || core.hasTransaction || core.ahead.unseen != nil || !core.mayBeOwing
     }
 
     /// Moves behind the making of pages, how ever it ended: what they are of is durable.

@@ -26,7 +26,7 @@ extension RealmCore {
 
     /// Throws when the realm does not follow the file any more.
     func checkCurrentSchema() throws(StorageError) {
-        if let outdatedReason { throw outdatedReason }
+        if let reason = outdated.reason { throw reason }
     }
 
     /// Takes note of a failure that an observer met on its way to a later version.
@@ -36,8 +36,8 @@ extension RealmCore {
 
     /// Takes note of a failure to move that means that the realm is outdated.
     func noteOutdated(_ error: StorageError) {
-        guard error.code == .schemaOutdated, outdatedReason == nil, !isFrozen, lifecycle == .open else { return }
-        outdatedReason = error
+        guard error.code == .schemaOutdated, outdated.reason == nil, !isFrozen, lifecycle == .open else { return }
+        outdated.reason = error
         logger
             .warning(
                 "A realm is outdated: the schema of its file was changed in what its classes declare.",
@@ -85,6 +85,6 @@ extension Realm {
     /// outdated.
     public var isOutdated: Bool {
         core.checkAccess()
-        return core.outdatedReason != nil || core.unreadableReason != nil
+        return core.outdated.reason != nil || core.outdated.unreadableReason != nil
     }
 }

@@ -7,12 +7,12 @@ import RealmStorage
 extension RealmCore {
     /// Whether the realm stays where it is because a transaction is open: the caller's own, or one that every job sees.
     var isHeldByTransaction: Bool {
-        model.isInTransaction && (exclusiveTask == 0 || exclusiveTask == crealm_current_task())
+        model.isInTransaction && (owner.exclusiveTask == 0 || owner.exclusiveTask == crealm_current_task())
     }
 
     /// Sets another task's transaction in two steps aside, as every access of another job does: the caller reads, and moves, outside of it.
     func setForeignTransactionAside() throws(StorageError) {
-        if exclusiveTask != 0, exclusiveTask != crealm_current_task() { try model.suspend() }
+        if owner.exclusiveTask != 0, owner.exclusiveTask != crealm_current_task() { try model.suspend() }
     }
 
     /// Throws the reason why no write transaction can be opened by the caller.
@@ -34,7 +34,7 @@ extension RealmCore {
     /// Throws when the write transaction that is open would never end if the caller waited for its turn.
     func checkNotNested() throws(Realm.Error) {
         guard hasTransaction else { return }
-        guard writingTask == crealm_current_task() else {
+        guard owner.task == crealm_current_task() else {
             throw error(
                 .alreadyInWriteTransaction,
                 "Another task of \(isolation) has a write transaction of this realm open, and would never end it while a write "
@@ -50,7 +50,7 @@ extension RealmCore {
     /// As ``checkNotNested()``, for a writer that suspends: only the task that has the transaction open would wait for
     /// itself.
     func checkNotNestedInTask() throws(Realm.Error) {
-        if hasTransaction, writingTask == crealm_current_task() { try checkNotNested() }
+        if hasTransaction, owner.task == crealm_current_task() { try checkNotNested() }
     }
 
     /// An error about this realm's file.
@@ -80,7 +80,7 @@ extension RealmCore {
             let joining = joining && mayStandOnOwing
             coordinator.writes.transactionBegins(joining: joining, isOpenEnded: isOpenEnded, in: isolation)
             // What is owed has been sealed, and is being published; what is read outside of the transaction may be in memory until then.
-            if owedPages != nil, !joining { try catchUp(waiting: false) }
+            if ahead.owedPages != nil, !joining { try catchUp(waiting: false) }
             if !isCountedAsWriter {
                 coordinator.file.countWriter(true)
                 isCountedAsWriter = true
@@ -96,11 +96,11 @@ extension RealmCore {
             throw Realm.Error.wrap(error, path: coordinator.path)
         }
         ticket = turn
-        self.isOpenEnded = isOpenEnded
-        writingTask = crealm_current_task()
+        owner.isOpenEnded = isOpenEnded
+        owner.task = crealm_current_task()
         if hasLostTransaction, isOpenEnded { replaceLostTransactions() }
         if isExclusive {
-            exclusiveTask = writingTask
+            owner.exclusiveTask = owner.task
             RealmPlace.nowhere.store(to: place)
         }
     }
@@ -112,7 +112,7 @@ extension RealmCore {
         guard let turn = ticket else {
             misuse("There is no write transaction to commit: begin one first.")
         }
-        exclusiveTask = 0
+        owner.exclusiveTask = 0
         do {
             try model.resume()
             try throwWriteFailure()
@@ -140,7 +140,7 @@ extension RealmCore {
         guard let turn = ticket else {
             misuse("There is no write transaction to commit: begin one first.")
         }
-        exclusiveTask = 0
+        owner.exclusiveTask = 0
         do {
             try model.resume()
             try throwWriteFailure()
@@ -159,7 +159,7 @@ extension RealmCore {
     ///
     /// What it was built on may be on its way to the disk still: ``settle()`` waits for that.
     func cancelTransaction() {
-        exclusiveTask = 0
+        owner.exclusiveTask = 0
         let group = model.groupNumber
         if hasTransaction { model.rollback() }
         hideIfBehind()
@@ -193,7 +193,7 @@ extension RealmCore {
     /// - Returns: whether there was any.
     @discardableResult
     func showUnseen() -> Bool {
-        guard unseen != nil, !model.isInTransaction else { return false }
+        guard ahead.unseen != nil, !model.isInTransaction else { return false }
         do {
             try advanceToNewest(orAtLeastTo: nil)
         } catch {
@@ -207,7 +207,7 @@ extension RealmCore {
     ///
     /// - Throws: `Realm.Error` when that is lost.
     func settle() throws {
-        if settlesLater { return }
+        if blockRules.settlesLater { return }
         guard let base = takeBase() else { return }
         try moved(behind: base.waitOnPool())
     }

@@ -53,31 +53,18 @@ final class RealmCore {
     private(set) lazy var commitGate = ThreadGate<WriteScheduler.CommitResult>()
     /// What a transaction was built on that ended without a commit, until somebody waits for it.
     private(set) var undurableBase: BaseFlush?
-    /// Whether the block of a write is being called behind which that is waited for without blocking the thread.
-    var settlesLater = false
-    /// Whether that write throws where it is lost.
-    var throwsBase = false
+    /// What holds for the block that is being called.
+    var blockRules = BlockRules()
     /// The commits that asynchronous writes might have brought to the file themselves.
     var briefCommitCount: UInt8 = 0
-    /// Whether the block being called may share its commit with other writers.
-    var isGrouped = false
-    /// Whether the open write transaction is the program's to end, and not a block's.
-    var isOpenEnded = false
+    /// Whose the open write transaction is.
+    var owner = TransactionOwner()
     /// Whether the realm may have lost transactions, which are in ``CallbackWrites/lostTransactions``: every write asks.
     var mayHaveLostTransactions = false
-    /// What was acknowledged while the realm could not leave an open transaction, until it has left that.
-    var unseen: Snapshot?
-    /// The making of the pages of what the realm has acknowledged without; nil where it stands behind all that it has written.
-    var owedPages: BaseFlush?
-    /// Whether it was reported that neither these can be made nor that version in memory.
-    var isMissingReported = false
+    /// What was acknowledged, and is ahead of the version that it stands on.
+    var ahead = AcknowledgedAhead()
     /// Whether nothing was read, written or delivered yet, so that it cannot be told which version the realm stands on.
     var isFresh = true
-    /// The task that opened the write transaction; 0 outside tasks.
-    var writingTask: UInt64 = 0
-    /// The task that alone sees the open transaction, which is set aside while other jobs of the isolation run; 0 when a
-    /// transaction cannot outlive the job that opened it.
-    var exclusiveTask: UInt64 = 0
     /// Whether the realm follows the file by itself.
     var autorefresh: Bool
     /// The asynchronous writes of callback form that are under way.
@@ -90,20 +77,8 @@ final class RealmCore {
     let signals = ChangeSignals()
     /// The frozen realm of the version that is read, until this one moves on.
     var frozenRealm: Realm?
-    /// Why the realm cannot follow the file any more; nil while it can.
-    var outdatedReason: StorageError?
-    /// Why no version can be read any more, in a realm that was closed for it: its classes fit none.
-    private(set) var unreadableReason: StorageError?
-
-    /// Notes that a realm that is closed, or is about to be, fits no version that could be read.
-    func noteUnreadable(_ error: StorageError) {
-        unreadableReason = .schemaOutdatedUnread(error.subject)
-    }
-
-    /// The program has closed it itself.
-    func forgetUnreadable() { unreadableReason = nil }
-    /// The version of an outdated realm that was invalidated.
-    private var lastVersion: Snapshot?
+    /// What is left to it when its classes do not fit the file any more.
+    var outdated = OutdatedState()
     /// How many blocks of `withRealm` use the realm, the last of which closes it; nil when somebody opened it to stay open.
     var blockCount: Int?
     /// The migration that the realm is part of.
@@ -185,14 +160,14 @@ final class RealmCore {
         case .closed: return noteUseAfterClosing()
         case .invalidated: misuse(Self.invalidatedMessage)
         }
-        if owedPages != nil { catchUpOrReport(waiting: false) }
+        if ahead.owedPages != nil { catchUpOrReport(waiting: false) }
         do {
             try admitCaller()
         } catch {
             trap(error)
         }
         // What can throw is to do so behind this, too.
-        if isMissingReported { hideIfBehind() }
+        if ahead.isMissingReported { hideIfBehind() }
     }
 
     /// Notes that the realm is used in its isolation.
@@ -200,7 +175,7 @@ final class RealmCore {
     /// - Throws: `StorageError` when an open transaction, which the caller must not see, cannot be set aside.
     private func admitCaller() throws(StorageError) {
         isFresh = false
-        if exclusiveTask != 0 { return try showTransactionToItsTaskOnly() }
+        if owner.exclusiveTask != 0 { return try showTransactionToItsTaskOnly() }
         isolation.place.store(to: place)
     }
 
@@ -211,7 +186,7 @@ final class RealmCore {
         switch lifecycle {
         case .open:
             if isFrozen { return }
-            if owedPages != nil { try catchUp(waiting: false) }
+            if ahead.owedPages != nil { try catchUp(waiting: false) }
             do throws(StorageError) { try admitCaller() } catch {
                 throw Realm.Error(storage: error, path: coordinator.path)
             }
@@ -227,7 +202,7 @@ final class RealmCore {
 
     /// What a realm that was closed throws.
     var closedError: Realm.Error {
-        if let unreadableReason { return Realm.Error(storage: unreadableReason, path: coordinator.path) }
+        if let reason = outdated.unreadableReason { return Realm.Error(storage: reason, path: coordinator.path) }
         return error(.closed, "This realm has been closed. Open it again.")
     }
 
@@ -258,7 +233,7 @@ final class RealmCore {
 
     /// Sets the open transaction aside for other jobs than its own task's, and takes it up again for that.
     private func showTransactionToItsTaskOnly() throws(StorageError) {
-        if crealm_current_task() == exclusiveTask { try model.resume() } else { try model.suspend() }
+        if crealm_current_task() == owner.exclusiveTask { try model.resume() } else { try model.suspend() }
     }
 
     /// Whether the caller runs in the realm's isolation: what every access asks, without the trap.
@@ -311,6 +286,14 @@ final class RealmCore {
 
     // MARK: Moving on
 
+    /// Notes that a realm that is closed, or is about to be, fits no version that could be read.
+    func noteUnreadable(_ error: StorageError) {
+        outdated.unreadableReason = .schemaOutdatedUnread(error.subject)
+    }
+
+    /// The program has closed it itself.
+    func forgetUnreadable() { outdated.unreadableReason = nil }
+
     /// Moves to the newest durable version; not inside a transaction, and not when that has another schema.
     ///
     /// Another task's transaction in two steps is set aside for that.
@@ -325,7 +308,7 @@ final class RealmCore {
         asWriter isWriter: Bool = false,
         asking demand: StorageFile.PageDemand = .acknowledged
     ) throws(StorageError) -> Bool {
-        guard !isFrozen, lifecycle == .open, !isHeldByTransaction, outdatedReason == nil,
+        guard !isFrozen, lifecycle == .open, !isHeldByTransaction, outdated.reason == nil,
             coordinator.file.isAhead(of: model.snapshot)
         else { return false }
         try setForeignTransactionAside()
@@ -337,7 +320,7 @@ final class RealmCore {
             try advance(to: newest)
         } catch {
             // An outdated realm stays, and that is no failure of whoever moves it.
-            if outdatedReason != nil { return false }
+            if outdated.reason != nil { return false }
             throw error
         }
         // What it read in memory is the same in the file.
@@ -352,11 +335,11 @@ final class RealmCore {
     ///
     /// - Throws: `StorageError` when the newest version cannot be read, and that is not because the realm is outdated.
     func advanceToNewest(orAtLeastTo own: Snapshot?, asWriter isWriter: Bool = false) throws(StorageError) {
-        if let own, own.version > unseen?.version ?? 0 { unseen = own }
+        if let own, own.version > ahead.unseen?.version ?? 0 { ahead.unseen = own }
         try setForeignTransactionAside()
         if model.isInTransaction { return }
-        let target = unseen
-        unseen = nil
+        let target = ahead.unseen
+        ahead.unseen = nil
         var failure: StorageError?
         do throws(StorageError) {
             try advanceToNewest(asWriter: isWriter)
@@ -385,7 +368,7 @@ final class RealmCore {
     private func didMove() {
         frozenRealm = nil
         // It would hold the version that they were made in.
-        if let made = owedPages?.version, made <= model.snapshot.version { owedPages = nil }
+        if let made = ahead.owedPages?.version, made <= model.snapshot.version { ahead.owedPages = nil }
         signals.raise()
     }
 
@@ -407,7 +390,7 @@ final class RealmCore {
         guard self.lifecycle == .open else {
             if lifecycle == .closed {
                 self.lifecycle = .closed
-                lastVersion = nil
+                outdated.lastVersion = nil
                 signals.end()
             }
             return
@@ -426,14 +409,14 @@ final class RealmCore {
         callbackWrites.blockEnd?.note(base)
         self.lifecycle = lifecycle
         frozenRealm = nil
-        unseen = nil
-        owedPages = nil
+        ahead.unseen = nil
+        ahead.owedPages = nil
         if lifecycle == .closed { signals.end() } else { signals.raise() }
         // A frozen realm may be read by other threads just now: what it holds stays until the last of it is let go of.
         if isFrozen { return }
         RealmPlace.nowhere.store(to: place)
         // No other version can be read any more.
-        if lifecycle == .invalidated, outdatedReason != nil { lastVersion = model.snapshot }
+        if lifecycle == .invalidated, outdated.reason != nil { outdated.lastVersion = model.snapshot }
         // The objects that are left keep nothing in the file.
         model.unpin()
     }
@@ -443,7 +426,7 @@ final class RealmCore {
     /// One that was outdated stays at its version, which is the last that it can read.
     func successor() throws(StorageError) -> RealmCore {
         let view: ModelView
-        if let lastVersion {
+        if let lastVersion = outdated.lastVersion {
             view = try ModelView(snapshot: lastVersion, schema: model.schema)
         } else {
             view = try coordinator.makeView(origin)
@@ -459,9 +442,9 @@ final class RealmCore {
         )
         try core.followSchema()
         core.number = number
-        core.outdatedReason = outdatedReason
+        core.outdated.reason = outdated.reason
         core.mayHaveLostTransactions = hasLostTransaction
-        lastVersion = nil
+        outdated.lastVersion = nil
         core.autorefresh = autorefresh
         core.blockCount = blockCount
         return core

@@ -110,7 +110,7 @@ struct OwedPagesOfRealmTests {
             core.coordinator.writes.makePages()
             let made = file.newestVersion
             core.refreshQuietly()
-            #expect(core.owedPages == nil)
+            #expect(core.ahead.owedPages == nil)
             let queue = DispatchQueue(label: "other")
             try queue.sync {
                 let other = try Realm(configuration: configuration(), queue: queue)
@@ -156,7 +156,7 @@ struct OwedPagesOfRealmTests {
             #expect(throws: Realm.Error.self) {
                 try realm.write { if isClosed { realm.close() } else { realm.invalidate() } }
             }
-            #expect(core.owedPages == nil)
+            #expect(core.ahead.owedPages == nil)
             if !isClosed { #expect(names(realm) == ["a", "b", "c"]) }
         }
         #expect(try withNewRealm(file.configuration) { names($0) } == ["a", "b", "c"])

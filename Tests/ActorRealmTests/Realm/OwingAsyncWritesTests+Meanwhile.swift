@@ -454,12 +454,12 @@ extension OwingAsyncWritesTests.Place {
         let transaction = try await realm.beginAsyncWrite()
         _ = realm.create(Tally.self, value: ["name": "open"])
         mayFlush.signal()
-        while realm.core.owedPages == nil { try await Task.sleep(for: .milliseconds(1)) }
+        while realm.core.ahead.owedPages == nil { try await Task.sleep(for: .milliseconds(1)) }
         let reading = Task<[UInt64], any Error> {
             let core = self.realm.core
             mayWrite.signal()
             // No other job of the actor comes in between.
-            while let pages = core.owedPages, pages.result == nil { usleep(1_000) }
+            while let pages = core.ahead.owedPages, pages.result == nil { usleep(1_000) }
             var versions: [UInt64] = []
             for _ in 0..<3 {
                 if isThrowing { try core.requireAccess() } else { core.checkAccess() }

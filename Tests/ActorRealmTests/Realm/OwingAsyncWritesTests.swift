@@ -136,7 +136,7 @@ struct OwingAsyncWritesTests {
             // It is set aside for that.
             _ = await Task { self.names() }.value
             mayFlush.signal()
-            while realm.core.owedPages == nil { try await Task.sleep(for: .milliseconds(1)) }
+            while realm.core.ahead.owedPages == nil { try await Task.sleep(for: .milliseconds(1)) }
             let failure: (any Error)? = await withCheckedContinuation { continuation in
                 mayWrite.signal()
                 realm.commitAsyncWrite { continuation.resume(returning: $0) }

@@ -32,9 +32,41 @@ extension LockFile {
     /// Opens the file, or makes it, for its owner alone.
     ///
     /// What `root` makes for the realm of another user belongs to that user, who could not open the realm else.
+    ///
+    /// - Throws: `incompatibleLockFile` where it is not a regular file, and what the system answers.
     static func openFile(_ path: String, besides data: any StorageDevice) throws(StorageError) -> Int32 {
+        let isRoot = geteuid() == 0
+        if isRoot, let descriptor = openFileOfRoot(path) { return descriptor }
+        let descriptor = try openOrMakeFile(path, besides: data, asRoot: isRoot)
+        do throws(StorageError) {
+            try checkIsRegular(descriptor, path)
+            return descriptor
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    /// The file where it is there and belongs to `root`, which is the usual case for a process of `root`: it need not try to make it before.
+    ///
+    /// Whatever belongs to another user is opened by ``openOrMakeFile(_:besides:asRoot:)``: in a folder that all may write to, the system refuses
+    /// another user's file to whoever would make it, and to nobody else.
+    private static func openFileOfRoot(_ path: String) -> Int32? {
+        let descriptor = crealm_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0)
+        guard descriptor >= 0 else { return nil }
+        var status = stat()
+        if fstat(descriptor, &status) == 0, status.st_uid == 0, status.st_mode & S_IFMT == S_IFREG { return descriptor }
+        close(descriptor)
+        return nil
+    }
+
+    private static func openOrMakeFile(
+        _ path: String,
+        besides data: any StorageDevice,
+        asRoot isRoot: Bool
+    ) throws(StorageError) -> Int32 {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-        if geteuid() == 0 {
+        if isRoot {
             // What is there may have been put there by anybody, and stays as it is.
             let new = crealm_open(path, flags | O_EXCL, 0o600)
             if new >= 0 {

@@ -79,7 +79,6 @@ final class LockFile: Sendable {
         var isWhole = true
         do throws(StorageError) {
             try failures?.step(.lockFile, path: path)
-            try LockFile.checkIsRegular(descriptor, path)
             try LockFile.lock(descriptor, Layout.initialisationByte, 1, waits: true, path)
             isFirst = try !LockFile.isOpen(descriptor, path)
             if !isFirst, !isBesideOwn {

@@ -54,6 +54,28 @@ struct LockFileOwnershipTests {
         #expect(stat(path + ".lock", &status) == 0 && status.st_uid == 65_531)
     }
 
+    @Test(
+        "root uses no lock file that another user has put into a folder for all, where the system protects from that",
+        .enabled(if: geteuid() == 0 && LockFileOwnershipTests.protectsFiles)
+    )
+    func plantedFile() throws {
+        let folder = directory.path("shared")
+        #expect(mkdir(folder, 0o700) == 0 && chmod(folder, 0o1777) == 0)
+        let path = folder + "/planted.realm"
+        _ = try StorageFile.open(path: path)
+        #expect(chown(path + ".lock", 65_531, 65_531) == 0)
+        let error = #expect(throws: StorageError.self) { try StorageFile.open(path: path) }
+        #expect(error?.code == .permissionDenied)
+        #expect(chown(path + ".lock", 0, 0) == 0)
+        #expect(try StorageFile.open(path: path).newestVersion == 1)
+    }
+
+    /// Whether the system keeps those who would make a file in such a folder from opening another user's.
+    private static var protectsFiles: Bool {
+        let setting = try? String(contentsOfFile: "/proc/sys/fs/protected_regular", encoding: .utf8)
+        return setting.map { !$0.hasPrefix("0") } ?? false
+    }
+
     @Test("the target of a hard link is not overwritten, be it empty or nothing but zeros")
     func hardLink() throws {
         for content in [Data("a document".utf8), Data(), Data(count: 4096), Data(count: 94_224)] {

@@ -55,6 +55,11 @@ import Testing
             }
             #expect(throws: StorageError.self) { try StorageFile.open(path: path) }
         }
+        // Beside a realm that is there, also where it belongs to root, which looks before it makes one.
+        let path = try makeFile("there.realm")
+        #expect(unlink(path + ".lock") == 0 && mkfifo(path + ".lock", 0o600) == 0)
+        let error = #expect(throws: StorageError.self) { try StorageFile.open(path: path) }
+        #expect(error?.code == .incompatibleLockFile)
     }
 
     @Test func `a file that was cut to nothing is damage, and no new realm`() throws {

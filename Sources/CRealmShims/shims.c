@@ -45,6 +45,12 @@ int crealm_ofd_is_locked(int fd, int64_t start, int64_t length) {
 }
 
 int crealm_open(const char *path, int flags, uint32_t mode) {
+    // Nobody can write to what is opened for reading only: where it came instead of a standard stream is seen behind that.
+    if ((flags & (O_ACCMODE | O_CREAT)) == O_RDONLY) {
+        int fd = open(path, flags, (mode_t)mode);
+        if (fd < 0 || fd > STDERR_FILENO) return fd;
+        close(fd);
+    }
     // Whoever writes to a standard stream that is closed must not write to a file of ours, not even for as long as it takes to
     // move that to another descriptor: free ones are taken by something else meanwhile.
     int holders[STDERR_FILENO + 1], count = 0;

@@ -15,16 +15,21 @@ package struct CommitIdentity: Sendable, Hashable {
 
     /// Gives out identities, none of them twice.
     ///
-    /// They begin at random in each process and each life of a file, and are counted on, so that a commit asks for no random bits. Nothing
-    /// of it is stored to be used again.
+    /// They begin at random in each process and each life of a file, and are counted on, so that a commit asks for no random bits, but for
+    /// the first one: a file that is only read has none asked for. Nothing of it is stored to be used again.
     package final class Source: Sendable {
-        private let high = UInt64.random(in: 1 ... .max)
-        private let low = Atomic(UInt64.random(in: 0 ... .max))
+        /// The last one that was given out; nil before the first one.
+        private let last = Mutex<CommitIdentity?>(nil)
 
         package init() {}
 
         package func next() -> CommitIdentity {
-            CommitIdentity(high: high, low: low.wrappingAdd(1, ordering: .relaxed).newValue)
+            last.withLock { last in
+                var next = last ?? CommitIdentity(high: .random(in: 1 ... .max), low: .random(in: 0 ... .max))
+                next.low &+= 1
+                last = next
+                return next
+            }
         }
     }
 }

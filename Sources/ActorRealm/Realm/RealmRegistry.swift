@@ -53,6 +53,8 @@ final class RealmRegistry: Sendable {
     private struct State {
         /// Of the files that are being opened, replaced or deleted, with how many do or wait to.
         var gates: [FileIdentity: (gate: Gate, userCount: Int)] = [:]
+        /// How often a gate was taken or given back, of whatever file.
+        var gateChanges: UInt64 = 0
         /// By the bytes of the path, as the system tells files apart, with how many open, replace or delete the file, or wait to.
         var slots: [TextKey: (slot: Slot, userCount: Int)] = [:]
         /// With so many of them it is looked for those that nobody needs.
@@ -125,8 +127,8 @@ final class RealmRegistry: Sendable {
                 try coordinator.verifyInBackground(as: configuration)
                 return coordinator
             }
-            let opened = try alone(with: settings.path) { () throws -> RealmCoordinator? in
-                closeStopped(at: settings.path, slot.coordinator, toRead: settings.isReadOnly)
+            let opened = try alone(with: settings.path) { (identity) throws -> RealmCoordinator? in
+                closeStopped(identity, at: settings.path, slot.coordinator, toRead: settings.isReadOnly)
                 // Whoever was here before may have deleted it.
                 if seed != nil, SeedFile.isNeeded(at: settings.path) { return nil }
                 do {
@@ -155,7 +157,7 @@ final class RealmRegistry: Sendable {
         _ body: (_ isOpen: Bool) throws -> Result
     ) throws -> Result {
         try withSlot(at: path) { slot in
-            try alone(with: path) {
+            try alone(with: path) { _ in
                 let users = users(ofFileAt: path, slot.coordinator)
                 let isOpen = isOpen(users) || isReplaced && !users.allSatisfy { $0.closeWhenUnread() }
                 // Also where that throws: their lives are over.
@@ -191,7 +193,7 @@ final class RealmRegistry: Sendable {
         guard configuration.shouldCompactOnLaunch != nil, !coordinator.isTemporary, coordinator.isLeft else {
             return false
         }
-        return try alone(with: settings.path) {
+        return try alone(with: settings.path) { _ in
             let users = users(ofFileAt: settings.path, coordinator)
             if isOpen(users) { return coordinator.isEnded }
             // One that somebody reads yet is not compacted.
@@ -204,7 +206,12 @@ final class RealmRegistry: Sendable {
     /// could write.
     ///
     /// What is computed for an observer, or verified, may read for a moment more: it is waited for, where it is in the way.
-    private func closeStopped(at path: String, _ coordinator: RealmCoordinator?, toRead isReadOnly: Bool) {
+    private func closeStopped(
+        _ identity: FileIdentity?,
+        at path: String,
+        _ coordinator: RealmCoordinator?,
+        toRead isReadOnly: Bool
+    ) {
         var waited: [StorageFile] = []
         if living.contains(where: { $0.file.hasStopped }) {
             for user in users(ofFileAt: path, coordinator) where user.file.hasStopped && !user.isTemporary {
@@ -215,31 +222,39 @@ final class RealmRegistry: Sendable {
             }
         }
         // It may be all that holds the file, which ends with it.
-        guard !isReadOnly, let file = StorageFile.stopped(at: path), file.keepsLog,
+        guard !isReadOnly, let identity, let file = StorageFile.stopped(identity), file.keepsLog,
             !waited.contains(where: { $0 === file })
         else { return }
         _ = file.waitForReaders(within: .seconds(1)) { file.pinnedVersionCount == 0 }
     }
 
-    /// Runs what opens, replaces or deletes a file while nobody else does so by another name of it.
-    private func alone<Result: Sendable>(with path: String, _ body: () throws -> Result) throws -> Result {
+    /// Runs what opens, replaces or deletes a file while nobody else does so by another name of it; given which file that is, nil for none.
+    private func alone<Result: Sendable>(
+        with path: String,
+        _ body: (FileIdentity?) throws -> Result
+    ) throws -> Result {
         while true {
-            guard let identity = FileIdentity.ofFile(at: path) else { return try body() }
-            let gate = state.withLock { state in
+            let changes = state.withLock { $0.gateChanges }
+            guard let identity = FileIdentity.ofFile(at: path) else { return try body(nil) }
+            let (gate, isUnchanged) = state.withLock { state -> (Gate, Bool) in
+                // Nobody of this process has replaced it since the path was looked at, nor is there somebody who may yet.
+                let isUnchanged = state.gateChanges == changes && state.gates[identity] == nil
                 let gate = state.gates[identity]?.gate ?? Gate()
                 state.gates[identity, default: (gate, 0)].userCount += 1
-                return gate
+                state.gateChanges &+= 1
+                return (gate, isUnchanged)
             }
             defer {
                 state.withLock { state in
                     state.gates[identity]?.userCount -= 1
                     if state.gates[identity]?.userCount == 0 { state.gates[identity] = nil }
+                    state.gateChanges &+= 1
                 }
             }
             let result: Result? = try gate.pass(to: path) { () throws -> Result? in
                 // Whoever was before may have replaced it.
-                guard FileIdentity.ofFile(at: path) == identity else { return nil }
-                return try body()
+                guard isUnchanged || FileIdentity.ofFile(at: path) == identity else { return nil }
+                return try body(identity)
             }
             if let result { return result }
         }

@@ -8,12 +8,9 @@ extension StorageFile {
     /// Whether somebody else has the file open: another process, or another instance in this one.
     package var isOpenElsewhere: Bool { lock?.isSharedWithOtherProcesses ?? false }
 
-    /// The file at a path, if this process has it open and writing has stopped there.
-    package static func stopped(at path: String) -> StorageFile? {
-        guard let identity = FileIdentity.ofFile(at: path), let file = StorageFileRegistry.shared.file(of: identity)
-        else {
-            return nil
-        }
+    /// A file, if this process has it open and writing has stopped there.
+    package static func stopped(_ identity: FileIdentity) -> StorageFile? {
+        guard let file = StorageFileRegistry.shared.file(of: identity) else { return nil }
         return file.hasStopped ? file : nil
     }
 

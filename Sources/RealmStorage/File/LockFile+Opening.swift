@@ -128,14 +128,17 @@ extension LockFile {
     }
 
     /// Locks the realm file's own byte; fails when there are processes that do not share this lock file.
-    static func announcePresence(in data: any StorageDevice, alone isAlone: Bool) throws(StorageError) {
+    ///
+    /// - Returns: Whether a process that was just ending was waited for.
+    @discardableResult
+    static func announcePresence(in data: any StorageDevice, alone isAlone: Bool) throws(StorageError) -> Bool {
         let result = crealm_ofd_lock(data.descriptor, Int32(F_RDLCK), LockFileLayout.presenceByte, 1, 0)
         if result != 0 { throw SystemCall.error(result, "Cannot lock the realm file", data.path) }
-        guard isAlone else { return }
+        guard isAlone else { return false }
         // A process that is just ending may have given back its slot and not yet this lock.
-        for _ in 0..<100 {
+        for attempt in 0..<100 {
             let others = crealm_ofd_is_locked(data.descriptor, LockFileLayout.presenceByte, 1)
-            if others == 0 { return }
+            if others == 0 { return attempt > 0 }
             if others < 0 { throw SystemCall.error(-others, "Cannot examine the locks of the realm file", data.path) }
             usleep(1000)
         }
@@ -208,13 +211,22 @@ extension LockFile {
     }
 
     static func past(_ descriptor: Int32, of identity: FileIdentity) -> Past {
-        typealias Word = LockFileLayout.Word
-        var words = [UInt64](repeating: 0, count: Word.end / 8)
+        past(storedWords(in: descriptor), of: identity)
+    }
+
+    /// The words that a lock file begins with, as many as it has.
+    static func storedWords(in descriptor: Int32) -> [UInt64] {
+        var words = [UInt64](repeating: 0, count: LockFileLayout.Word.end / 8)
         let count = words.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress!, $0.count, 0) }
+        words.removeLast(words.count - max(count, 0) / 8)
+        return words
+    }
+
+    static func past(_ words: [UInt64], of identity: FileIdentity) -> Past {
+        typealias Word = LockFileLayout.Word
+        guard words.count == Word.end / 8, words[Word.magic / 8] == LockFileLayout.magic else { return Past() }
         let version = UInt32(truncatingIfNeeded: words[Word.layoutVersion / 8])
-        guard count == words.count * 8, words[Word.magic / 8] == LockFileLayout.magic,
-            LockFileLayout.readableVersions.contains(version)
-        else { return Past() }
+        guard LockFileLayout.readableVersions.contains(version) else { return Past() }
         let boot = bootID
         let knowsLogs = version >= LockFileLayout.versionWithLog
         let isSameBoot =
@@ -311,6 +323,7 @@ extension LockFile {
     /// - Parameters:
     ///   - descriptor: The lock file, which nobody else has open.
     ///   - path: Its path.
+    ///   - byteCount: Its length.
     ///   - words: The words.
     ///   - process: The process, which takes the first slot.
     ///   - isFlushed: Whether it is flushed, as a new one is, so that a power cut leaves none that nobody would know for one.
@@ -318,11 +331,11 @@ extension LockFile {
     static func renew(
         _ descriptor: Int32,
         _ path: String,
+        of byteCount: Int,
         _ words: [UInt8],
         for process: UInt32,
         isFlushed: Bool
     ) throws(StorageError) {
-        let byteCount = try byteCount(of: descriptor, path)
         // What the areas of processes that are gone took.
         if byteCount > LockFileLayout.area(1) {
             _ = try SystemCall.retrying(path, "Cannot size the lock file") {

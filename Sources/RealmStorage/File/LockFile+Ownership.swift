@@ -20,19 +20,28 @@ extension LockFile {
 
     /// Fails when a file has a content that is not a lock file's, or has no content, be it empty or zeros, and has another name.
     ///
-    /// - Returns: whether it begins with the words of a lock file; what is empty, or was cut short, does not.
+    /// - Parameters:
+    ///   - descriptor: The file.
+    ///   - path: Its path.
+    ///   - words: What it begins with, where that was read already, by whoever keeps others from making one.
+    /// - Returns: whether it begins with the words of a lock file; what is empty, or was cut short, does not. And its length.
     @discardableResult
-    static func checkIsLockFile(_ descriptor: Int32, _ path: String) throws(StorageError) -> Bool {
+    static func checkIsLockFile(
+        _ descriptor: Int32,
+        _ path: String,
+        beginningWith words: [UInt64]? = nil
+    ) throws(StorageError) -> (isWhole: Bool, byteCount: Int) {
         var status = stat()
         _ = try SystemCall.retrying(path, "Cannot examine the lock file") { Int(fstat(descriptor, &status)) }
-        if status.st_size == 0, status.st_nlink <= 1 { return false }
+        let byteCount = Int(status.st_size)
+        if status.st_size == 0, status.st_nlink <= 1 { return (false, byteCount) }
         if status.st_size > 0 {
-            if hasMagic(descriptor) { return true }
+            if words.map({ $0.first == Layout.magic }) ?? hasMagic(descriptor) { return (true, byteCount) }
             // Somebody else's file of zeros says no more of itself than what a crash has left: its other name does, and its length.
-            if status.st_nlink <= 1, isMade(Int(status.st_size)) {
-                if try isZero(descriptor, Int(status.st_size), path) { return false }
+            if status.st_nlink <= 1, isMade(byteCount) {
+                if try isZero(descriptor, byteCount, path) { return (false, byteCount) }
                 // Whoever makes one may have come between both looks, which wait for nobody.
-                if hasMagic(descriptor) { return true }
+                if hasMagic(descriptor) { return (true, byteCount) }
             }
         }
         throw StorageError(

@@ -76,7 +76,8 @@ final class LockFile: Sendable {
         let descriptor = try LockFile.openFile(path, besides: data)
         self.descriptor = descriptor
         var isFirst = false
-        var isWhole = true
+        var (isWhole, byteCount) = (true, 0)
+        var stored: [UInt64] = []
         do throws(StorageError) {
             try failures?.step(.lockFile, path: path)
             try LockFile.lock(descriptor, Layout.initialisationByte, 1, waits: true, path)
@@ -85,16 +86,21 @@ final class LockFile: Sendable {
                 try LockFile.waitForStoppedInstance(descriptor, path)
                 isFirst = try !LockFile.isOpen(descriptor, path)
             }
-            if isFirst { isWhole = try LockFile.checkIsLockFile(descriptor, path) }
-            try LockFile.announcePresence(in: data, alone: isFirst)
+            if isFirst {
+                stored = LockFile.storedWords(in: descriptor)
+                (isWhole, byteCount) = try LockFile.checkIsLockFile(descriptor, path, beginningWith: stored)
+            }
+            // One that was just ending may have noted something until then.
+            if try LockFile.announcePresence(in: data, alone: isFirst) { stored = LockFile.storedWords(in: descriptor) }
             try failures?.step(.lockFile, path: path)
             let identity = try LockFile.identity(of: data)
             if isFirst {
-                let past = LockFile.past(descriptor, of: identity)
+                let past = LockFile.past(stored, of: identity)
                 let words = LockFile.words(try recover(past), identity, isRecovered: !data.isReadOnly, after: past)
                 try LockFile.renew(
                     descriptor,
                     path,
+                    of: byteCount,
                     words,
                     for: process,
                     isFlushed: !isWhole && options.durability == .flushed

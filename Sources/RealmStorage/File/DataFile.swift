@@ -9,6 +9,8 @@ final class DataFile: StorageDevice {
     package let descriptor: Int32
     package let path: String
     let identity: FileIdentity
+    /// The length that the file had when it was opened.
+    let byteCountWhenOpened: Int
     package let isReadOnly: Bool
 
     /// What a file is for, as messages say it.
@@ -22,11 +24,19 @@ final class DataFile: StorageDevice {
 
     private let role: Role
 
-    private init(descriptor: Int32, path: String, identity: FileIdentity, isReadOnly: Bool, role: Role) {
+    private init(
+        descriptor: Int32,
+        path: String,
+        identity: FileIdentity,
+        byteCount: Int,
+        isReadOnly: Bool,
+        role: Role
+    ) {
         self.role = role
         self.descriptor = descriptor
         self.path = path
         self.identity = identity
+        byteCountWhenOpened = byteCount
         self.isReadOnly = isReadOnly
     }
 
@@ -63,6 +73,7 @@ final class DataFile: StorageDevice {
                 descriptor: descriptor,
                 path: path,
                 identity: FileIdentity.of(status),
+                byteCount: Int(status.st_size),
                 isReadOnly: isReadOnly,
                 role: role
             )

@@ -54,6 +54,7 @@ final class LockFile: Sendable {
     /// - Parameters:
     ///   - path: The path of the lock file.
     ///   - data: The realm file.
+    ///   - knownIdentity: Which file that is; nil where it is to be asked.
     ///   - options: How the realm is opened.
     ///   - isBesideOwn: Whether this process has the file open already, in an instance that nobody waits for.
     ///   - recover: Called, with every other process kept out, when no other process has the file open, or when those that
@@ -64,6 +65,7 @@ final class LockFile: Sendable {
     init(
         path: String,
         data: any StorageDevice,
+        of knownIdentity: FileIdentity? = nil,
         options: StorageOptions = StorageOptions(),
         besideOwn isBesideOwn: Bool = true,
         recover: (Past) throws(StorageError) -> (fileID: UInt64, version: UInt64),
@@ -93,7 +95,8 @@ final class LockFile: Sendable {
             // One that was just ending may have noted something until then.
             if try LockFile.announcePresence(in: data, alone: isFirst) { stored = LockFile.storedWords(in: descriptor) }
             try failures?.step(.lockFile, path: path)
-            let identity = try LockFile.identity(of: data)
+            let identity: FileIdentity
+            if let knownIdentity { identity = knownIdentity } else { identity = try LockFile.identity(of: data) }
             if isFirst {
                 let past = LockFile.past(stored, of: identity)
                 let words = LockFile.words(try recover(past), identity, isRecovered: !data.isReadOnly, after: past)

@@ -28,16 +28,26 @@ final class Reservation: @unchecked Sendable {
     private let sideByteCount: Int
 
     /// Reserves room for a file, trying smaller extents when the address space is limited.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The file.
+    ///   - byteCount: Its length.
+    ///   - path: Its path.
+    ///   - isWritable: Whether the descriptor may write; nil where the caller does not know.
+    ///   - reservedByteCount: How much is reserved; nil for as much as a file should have.
+    ///   - failures: Has steps fail, in tests.
+    /// - Throws: `addressSpaceExhausted`, `corrupt` where the file is longer than any can be, and what the system answers.
     init(
         descriptor: Int32,
         byteCount: Int,
         path: String,
+        isWritable: Bool? = nil,
         reservedByteCount: Int? = nil,
         failures: StepFailures? = nil
     ) throws(StorageError) {
         base = nil
         self.failures = failures
-        isWritable = fcntl(descriptor, F_GETFL) & O_ACCMODE == O_RDWR
+        self.isWritable = isWritable ?? (fcntl(descriptor, F_GETFL) & O_ACCMODE == O_RDWR)
         try failures?.step(.mapping, path: path)
         guard byteCount <= Reservation.greatestByteCount else {
             throw .corrupt("The file has \(byteCount) bytes, more than a realm file can have", page: 0, path: path)

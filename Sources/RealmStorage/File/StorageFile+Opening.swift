@@ -40,19 +40,27 @@ extension StorageFile {
 
     /// The same as ``openUnshared(data:path:options:besideOwn:)``, for a file whose log is to be used, or that has none with newer commits.
     ///
+    /// Room is reserved for the length that the caller knows of, nil for none: what that is worth is looked at behind the lock.
+    ///
     /// - Throws: `StorageError`, which says so of itself where there is such a log; then nothing has changed.
     static func openOnce(
         data file: DataFile,
+        _ knownByteCount: Int?,
         path: String,
         options: StorageOptions,
         besideOwn isBesideOwn: Bool
     ) throws(StorageError) -> StorageFile {
         var data = options.makeDevice?(file) ?? file
         if let failures = options.failures { data = FailingStepDevice(base: data, failures: failures) }
+        // A device of a test answers for itself.
+        let isPlain = options.makeDevice == nil && options.failures == nil
+        let byteCount: Int
+        if isPlain, let knownByteCount { byteCount = knownByteCount } else { byteCount = try data.currentByteCount() }
         let reservation = try Reservation(
             descriptor: data.descriptor,
-            byteCount: try data.currentByteCount(),
+            byteCount: byteCount,
             path: path,
+            isWritable: !data.isReadOnly,
             reservedByteCount: options.reservedByteCount,
             failures: options.failures
         )
@@ -61,9 +69,14 @@ extension StorageFile {
         var lock: LockFile?
         var unread: UnreadLog?
         do throws(StorageError) {
-            lock = try LockFile(path: path + ".lock", data: data, options: options, besideOwn: isBesideOwn) {
-                (past) throws(StorageError) in
-                let byteCount = try data.currentByteCount()
+            lock = try LockFile(
+                path: path + ".lock",
+                data: data,
+                of: isPlain && !data.isReadOnly ? file.identity : nil,
+                options: options,
+                besideOwn: isBesideOwn
+            ) { (past) throws(StorageError) in
+                var byteCount = try data.currentByteCount()
                 if HeaderRecovery.isUnfinished(mapping: reservation.mapping, byteCount: byteCount) {
                     if past.isOfThisFile || past.version > 1 && past.isSameNumber {
                         throw .corrupt(
@@ -78,10 +91,18 @@ extension StorageFile {
                             try data.write([(content.baseAddress!, content.count)], at: 0)
                             try data.synchronize()
                         }
+                        byteCount = try data.currentByteCount()
                     }
                 }
                 let readsLog = options.log != nil && !data.isReadOnly && options.durability == .flushed
-                var result = try recover(data, reservation, path, refused: past.refused, readsLog: readsLog)
+                var result = try recover(
+                    data,
+                    reservation,
+                    path,
+                    of: byteCount,
+                    refused: past.refused,
+                    readsLog: readsLog
+                )
                 if !data.isReadOnly {
                     try result.header.features.requireWritable(path)
                     // What cannot be opened stays as it is.
@@ -181,10 +202,12 @@ extension StorageFile {
         _ data: any StorageDevice,
         _ reservation: Reservation,
         _ path: String,
+        of knownByteCount: Int? = nil,
         refused: UInt64 = 0,
         readsLog: Bool = false
     ) throws(StorageError) -> HeaderRecovery.Result {
-        let byteCount = try data.currentByteCount()
+        let byteCount: Int
+        if let knownByteCount { byteCount = knownByteCount } else { byteCount = try data.currentByteCount() }
         guard byteCount >= FileHeader.slotPageCount * pageByteCount else {
             throw StorageError(
                 .notADatabase,

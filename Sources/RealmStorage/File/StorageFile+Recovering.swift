@@ -16,9 +16,10 @@ extension StorageFile {
         besideOwn isBesideOwn: Bool = true
     ) throws(StorageError) -> StorageFile {
         var recoveriesLeft = recoveryLimit
+        var byteCount: Int? = data.byteCountWhenOpened
         while true {
             do throws(StorageError) {
-                return try openOnce(data: data, path: path, options: options, besideOwn: isBesideOwn)
+                return try openOnce(data: data, byteCount, path: path, options: options, besideOwn: isBesideOwn)
             } catch {
                 guard error.namesUnreadLog, recoveriesLeft > 0, let log = options.log ?? options.recovery else {
                     throw error
@@ -26,6 +27,8 @@ extension StorageFile {
                 let isApplied = try applyLog(log, of: data, path: path, options: options, besideOwn: isBesideOwn)
                 // Where this process may not do so, another one may have done it meanwhile.
                 recoveriesLeft = isApplied ? recoveriesLeft - 1 : 0
+                // What was applied has made it longer.
+                byteCount = nil
             }
         }
     }
@@ -88,7 +91,13 @@ extension StorageFile {
             // With locks of its own, which go with it.
             let own = try DataFile.open(path: path, isReadOnly: false)
             guard own.identity == data.identity else { return false }
-            _ = try openOnce(data: own, path: path, options: writing, besideOwn: isBesideOwn)
+            _ = try openOnce(
+                data: own,
+                own.byteCountWhenOpened,
+                path: path,
+                options: writing,
+                besideOwn: isBesideOwn
+            )
             return true
         } catch {
             guard data.isReadOnly, error.code == .permissionDenied else { throw error }

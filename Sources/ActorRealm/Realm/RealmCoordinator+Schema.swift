@@ -29,14 +29,21 @@ extension RealmCoordinator {
             var mayDropRules = true
             while true {
                 let snapshot = try file.beginRead()
-                let stored = try SchemaReconciler.storedSchema(of: snapshot)?.called(asIn: declared)
-                var rules: DeclaredRules? = mayDropRules ? nil : .every
-                let complete = declared.keepingRules(of: stored) { rule in
-                    let known = rules ?? file.declaredRules
-                    rules = known
-                    return known.contains(rule)
+                var stored = try SchemaReconciler.storedSchema(of: snapshot)
+                let plan: SchemaPlan
+                if let stored, stored.isAsDeclared(in: declared) {
+                    // The usual case: what follows would find just that.
+                    plan = SchemaPlan()
+                } else {
+                    stored = try stored?.called(asIn: declared)
+                    var rules: DeclaredRules? = mayDropRules ? nil : .every
+                    let complete = declared.keepingRules(of: stored) { rule in
+                        let known = rules ?? file.declaredRules
+                        rules = known
+                        return known.contains(rule)
+                    }
+                    plan = try SchemaReconciler.plan(stored: stored, declared: complete)
                 }
-                let plan = try SchemaReconciler.plan(stored: stored, declared: complete)
                 if let stored, stored.version != declared.version, !configuration.readOnly {
                     try checkVersionChange(from: stored.version, configuration)
                 }

@@ -29,6 +29,8 @@ package struct DatabaseSchema: Sendable, Equatable {
         let deniesDeletions: Bool
         /// The numbers of what it declares, once they were asked for.
         let ruleNumbers = Mutex<Set<UInt64>?>(nil)
+        /// What makes no sense in it, once that was asked for.
+        let faults = Mutex<[String]?>(nil)
         /// The layouts that were asked for, by table: views of many versions stand on the same.
         let layouts = Mutex<[UInt32: TableLayout]>([:])
 
@@ -113,6 +115,15 @@ package struct DatabaseSchema: Sendable, Equatable {
             numbers = made
             return made
         }
+    }
+
+    /// One sentence for each thing in it that makes no sense, as a program declares it; found out once.
+    var faults: [String] {
+        if let known = contents.faults.withLock({ $0 }) { return known }
+        // Not under the lock: it asks this schema for the classes that are linked to.
+        let found = SchemaValidator.faults(in: self)
+        contents.faults.withLock { $0 = found }
+        return found
     }
 
     /// The tables that a property can link to.

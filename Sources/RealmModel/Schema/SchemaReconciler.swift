@@ -15,7 +15,7 @@ package enum SchemaReconciler {
     /// - Returns: what to do; an empty plan when the file fits as it is.
     /// - Throws: `invalidSchema`, `schemaMismatch` or `schemaVersionTooLow`.
     package static func plan(stored: DatabaseSchema?, declared: DatabaseSchema) throws(ModelError) -> SchemaPlan {
-        let faults = SchemaValidator.faults(in: declared)
+        let faults = declared.faults
         guard faults.isEmpty else { throw .invalidSchema(faults) }
         var plan = SchemaPlan()
         guard let known = stored else {

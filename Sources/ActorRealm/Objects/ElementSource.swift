@@ -7,6 +7,8 @@ struct ElementSource {
     let elements: Any
     /// Whether a view reads them.
     let isViewed: Bool
+    /// Whether they are read by something that cannot be asked what is there yet, and that goes over a collection of the library.
+    let isBlind: Bool
     /// The position behind the last one that a view has in it; 0 where none has positions of its own.
     private let end: Int
 
@@ -14,21 +16,34 @@ struct ElementSource {
         var elements = value
         var end = 0
         var isViewed = false
-        while let view = elements as? any SequenceView, let base = view.viewedElements {
+        var isBlind = false
+        while let view = elements as? any SequenceView {
+            guard let base = view.viewedElements else {
+                isBlind = view is any BlindView && ElementSource.reads(view)
+                break
+            }
             end = max(end, view.viewedEnd)
             elements = base
             isViewed = true
         }
         self.elements = elements
         self.isViewed = isViewed
+        self.isBlind = isBlind
         self.end = end
     }
 
     /// Reads the elements of a collection that may belong to a realm, for where going over them would end the process.
     ///
     /// - Throws: What `requireReadable()` of the collection does, and `Realm.Error` with the code `.invalidInput` where it does not have all
-    ///   positions of the view any more.
+    ///   positions of the view any more, or where nobody can tell which ones something goes over.
     func requireReadable() throws {
+        if isBlind {
+            throw Realm.Error(
+                .invalidInput,
+                "The type \(type(of: elements)) goes over a collection that may have changed since, and nobody can look at that "
+                    + "before: give an array of the elements, as `Array(list)` makes one."
+            )
+        }
         let value = elements
         if let collection = value as? any RealmCollection { try collection.requireReadable() }
         try (value as? any BackedMap)?.requireReadable()
@@ -64,6 +79,34 @@ struct ElementSource {
         while let shown = elements as? any ShownElements { elements = shown.base }
         if let place = (elements as? any ReadableElements)?.place { return place.checkContents() }
         (elements as? any RealmCollection)?._backing?.checkContents()
+    }
+
+    /// How many sequences may be inside of each other; what is deeper counts as a collection of the library.
+    private static let depthLimit = 32
+
+    /// Whether going over a value goes over a collection of the library.
+    ///
+    /// - Parameters:
+    ///   - value: A sequence, an iterator, or a part of one.
+    ///   - isJoined: Whether elements that are sequences are gone over as well.
+    ///   - depth: How many sequences it is inside of.
+    /// - Returns: Whether it does, or may.
+    private static func reads(_ value: Any, joined isJoined: Bool = false, depth: Int = 0) -> Bool {
+        guard let value = ValueReader.unwrap(value), !ValueReader.isPlain(value) else { return false }
+        if value is any RealmCollection || value is any BackedMap || value is any ShownElements
+            || value is any ElementIterator
+        {
+            return true
+        }
+        if depth >= depthLimit { return true }
+        if let view = value as? any BlindView {
+            return view.parts.contains { reads($0, joined: isJoined || view.isJoined, depth: depth + 1) }
+        }
+        if let view = value as? any SequenceView, let base = view.viewedElements {
+            return reads(base, joined: isJoined, depth: depth + 1)
+        }
+        guard isJoined, let held = value as? any HeldSequences else { return false }
+        return held.sequences.contains { reads($0, joined: isJoined, depth: depth + 1) }
     }
 
     /// A position as a number; 0 for those of other types.
@@ -129,6 +172,82 @@ extension AnySequence: SequenceView {}
 extension AnyCollection: SequenceView {}
 extension AnyBidirectionalCollection: SequenceView {}
 extension AnyRandomAccessCollection: SequenceView {}
+
+/// A sequence or an iterator of the standard library that goes over other ones, of which nobody can tell how far it goes, or has come.
+private protocol BlindView: SequenceView {
+    /// What it holds.
+    var parts: [Any] { get }
+    /// Whether it goes over the elements of what it goes over.
+    var isJoined: Bool { get }
+}
+
+extension BlindView {
+    fileprivate var viewedElements: Any? { nil }
+
+    fileprivate var parts: [Any] {
+        let mirror = Mirror(reflecting: self)
+        // An iterator without a type is in a box.
+        if let base = mirror.descendant("_box", "_base") { return [base] }
+        return mirror.children.map(\.value)
+    }
+
+    fileprivate var isJoined: Bool { false }
+}
+
+extension IndexingIterator: BlindView {}
+extension IteratorSequence: BlindView {}
+extension AnyIterator: BlindView {}
+extension EnumeratedSequence: BlindView {}
+extension EnumeratedSequence.Iterator: BlindView {}
+extension Zip2Sequence: BlindView {}
+extension Zip2Sequence.Iterator: BlindView {}
+extension ReversedCollection.Iterator: BlindView {}
+extension LazyFilterSequence.Iterator: BlindView {}
+extension LazyMapSequence.Iterator: BlindView {}
+extension LazyDropWhileSequence.Iterator: BlindView {}
+extension LazyPrefixWhileSequence.Iterator: BlindView {}
+extension PrefixSequence.Iterator: BlindView {}
+extension DropWhileSequence: BlindView {}
+extension DropWhileSequence.Iterator: BlindView {}
+extension DiscontiguousSlice: BlindView {}
+extension DefaultIndices: BlindView {}
+
+extension FlattenSequence: BlindView {
+    fileprivate var isJoined: Bool { true }
+}
+
+extension FlattenSequence.Iterator: BlindView {
+    fileprivate var isJoined: Bool { true }
+}
+
+extension JoinedSequence: BlindView {
+    fileprivate var isJoined: Bool { true }
+}
+
+extension JoinedSequence.Iterator: BlindView {
+    fileprivate var isJoined: Bool { true }
+}
+
+/// An iterator of the library's own.
+private protocol ElementIterator {}
+
+extension RealmIterator: ElementIterator {}
+extension SectionIterator: ElementIterator {}
+
+/// A collection of Swift's own that holds sequences.
+private protocol HeldSequences {
+    var sequences: [Any] { get }
+}
+
+extension HeldSequences where Self: Collection {
+    fileprivate var sequences: [Any] { map { $0 as Any } }
+}
+
+extension Array: HeldSequences where Element: Sequence {}
+extension ArraySlice: HeldSequences where Element: Sequence {}
+extension ContiguousArray: HeldSequences where Element: Sequence {}
+extension Set: HeldSequences where Element: Sequence {}
+extension Dictionary.Values: HeldSequences where Value: Sequence {}
 
 private protocol ReversedPosition {
     var number: Int { get }

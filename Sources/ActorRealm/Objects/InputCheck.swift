@@ -233,7 +233,7 @@ struct InputCheck {
                 report("the collection belongs to a realm of another isolation: give a frozen copy of it")
                 return false
             }
-        } else if !source.isViewed {
+        } else if !source.isViewed, !source.isBlind {
             return true
         }
         // What another program has stored there need not be what this one has types for.

@@ -135,6 +135,156 @@ struct StaleInputTests {
         }
     }
 
+    /// What goes over a list through types of Swift that cannot be asked how far they go.
+    private static func iterations(of names: List<String>) -> [(type: String, value: Any)] {
+        let slice: Slice<List<String>> = names[0..<2]
+        let turned: ReversedCollection<Slice<List<String>>> = slice.reversed()
+        let mapped: LazyMapSequence<Slice<List<String>>, String> = slice.lazy.map { $0 }
+        let filtered: LazyFilterSequence<Slice<List<String>>> = slice.lazy.filter { _ in true }
+        let begun: LazyPrefixWhileSequence<Slice<List<String>>> = slice.lazy.prefix(while: { _ in true })
+        let ended: LazyDropWhileSequence<Slice<List<String>>> = slice.lazy.drop(while: { _ in false })
+        let iterator: IndexingIterator<Slice<List<String>>> = slice.makeIterator()
+        let first: PrefixSequence<IndexingIterator<Slice<List<String>>>> = iterator.prefix(2)
+        let rest: DropFirstSequence<IndexingIterator<Slice<List<String>>>> = iterator.dropFirst(1)
+        let kept: DropWhileSequence<IndexingIterator<Slice<List<String>>>> = iterator.drop(while: { _ in false })
+        let flat: FlattenSequence<[Slice<List<String>>]> = [slice, slice].joined()
+        let joined: JoinedSequence<[Slice<List<String>>]> = [slice, slice].joined(separator: ["-"])
+        let lazily: LazySequence<IndexingIterator<Slice<List<String>>>> = iterator.lazy
+        let picked: DiscontiguousSlice<List<String>> = names[RangeSet(0..<2)]
+        var found: [(type: String, value: Any)] = []
+        func add(_ value: some Sequence) { found.append(("\(type(of: value))", value)) }
+        add(iterator)
+        add(IteratorSequence(names.makeIterator()))
+        add(AnyIterator(slice.makeIterator()))
+        add(AnyIterator(AnyIterator(names.makeIterator())))
+        add(slice.enumerated())
+        add(slice.enumerated().makeIterator())
+        add(zip(slice, [1, 2]))
+        add(zip([1, 2], slice))
+        add(IteratorSequence(zip(slice, slice).makeIterator()))
+        add(turned.makeIterator())
+        add(mapped.makeIterator())
+        add(filtered.makeIterator())
+        add(begun.makeIterator())
+        add(IteratorSequence(ended.makeIterator()))
+        add(first)
+        add(IteratorSequence(first.makeIterator()))
+        add(rest)
+        add(kept)
+        add(IteratorSequence(kept.makeIterator()))
+        add(flat)
+        add(flat.makeIterator())
+        add(joined)
+        add(IteratorSequence(joined.makeIterator()))
+        add(lazily)
+        add(picked)
+        add(picked.makeIterator())
+        add(filtered.indices)
+        add(AnySequence(iterator))
+        add(AnySequence(zip(slice, slice)))
+        return found
+    }
+
+    @Test("What goes over a list in a way that cannot be looked into is refused, and the message says what to give")
+    func blindIterations() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm()
+            let (keeper, other) = try realm.write {
+                (
+                    realm.create(Keeper.self, value: ["id": 1, "nicknames": ["a", "b"]] as [String: Any]),
+                    realm.create(Keeper.self, value: ["id": 2, "nicknames": ["kept"]] as [String: Any])
+                )
+            }
+            let iterations = StaleInputTests.iterations(of: keeper.nicknames)
+            try realm.write {
+                keeper.nicknames.removeLast()
+                for (type, value) in iterations {
+                    let inserted = #expect(throws: Realm.Error.self) {
+                        try realm.insert(Keeper.self, value: ["id": 3, "nicknames": value] as [String: Any])
+                    }
+                    #expect(inserted?.code == .invalidInput, "\(type)")
+                    #expect(inserted?.message.contains("`Array(list)`") == true, "\(type)")
+                    let set = StaleInputTests.code { try other.setValues(["nicknames": value]) }
+                    #expect(set == .invalidInput, "\(type)")
+                    let parsed = StaleInputTests.code { _ = try RealmPredicate(parsing: "name IN %@", value) }
+                    #expect(parsed == .invalidInput, "\(type)")
+                }
+            }
+            let names = Array(other.nicknames)
+            #expect(names == ["kept"])
+            let set = #expect(throws: Realm.Error.self) {
+                try realm.write { try other.setValues(["nicknames": iterations[0].value]) }
+            }
+            #expect(set?.message.contains("IndexingIterator<Slice<List<String>>>") == true)
+        }
+    }
+
+    @Test("Objects are not removed by what goes over a list in a way that cannot be looked into")
+    func removingByIterations() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm()
+            let keeper = try realm.write {
+                let puppies: [[String: Any]] = [["name": "Rex"], ["name": "Bo"]]
+                return realm.create(Keeper.self, value: ["id": 1, "puppies": puppies] as [String: Any])
+            }
+            let slice: Slice<List<Puppy>> = keeper.puppies[0..<2]
+            try realm.write {
+                keeper.puppies.removeLast()
+                let codes = [
+                    StaleInputTests.code { try realm.remove(slice.makeIterator()) },
+                    StaleInputTests.code { try realm.remove(AnyIterator(slice.makeIterator())) },
+                    StaleInputTests.code { try realm.remove(IteratorSequence(slice.makeIterator())) },
+                    StaleInputTests.code { try realm.remove(slice.makeIterator().prefix(2)) },
+                    StaleInputTests.code { try realm.remove([slice, slice].joined()) },
+                ]
+                #expect(codes == [.invalidInput, .invalidInput, .invalidInput, .invalidInput, .invalidInput])
+                try realm.remove(Array(keeper.puppies).makeIterator())
+            }
+            let count = realm.objects(Puppy.self).count
+            #expect(count == 1)
+        }
+    }
+
+    @Test("The same types over Swift's own collections are taken")
+    func plainIterations() throws {
+        let realm = try memoryRealm()
+        let keeper = try realm.write { realm.create(Keeper.self, value: ["id": 1]) }
+        let names = ["a", "b"]
+        let turned: ReversedCollection<[String]> = ["b", "a"].reversed()
+        let mapped: LazyMapSequence<[String], String> = names.lazy.map { $0 }
+        let flat: FlattenSequence<[[String]]> = [["a"], ["b"]].joined()
+        let separated: JoinedSequence<[[String]]> = [["a"], []].joined(separator: ["b"])
+        func take(_ value: some Sequence) throws {
+            try realm.write {
+                try keeper.setValues(["nicknames": ["old"]])
+                try keeper.setValues(["nicknames": value])
+            }
+            #expect(Array(keeper.nicknames) == names, "\(type(of: value))")
+            _ = try RealmPredicate(parsing: "name IN %@", value)
+        }
+        try take(names)
+        try take(ArraySlice(names))
+        try take(ContiguousArray(names))
+        try take(names.makeIterator())
+        try take(IteratorSequence(names.makeIterator()))
+        try take(names.makeIterator().prefix(2))
+        try take(turned)
+        try take(turned.makeIterator())
+        try take(mapped)
+        try take(mapped.makeIterator())
+        try take(names[RangeSet(0..<2)])
+        try take(flat)
+        try take(flat.makeIterator())
+        try take(separated)
+        try take(AnySequence(names))
+        try realm.write {
+            try keeper.setValues(["nicknames": Set(["a"])])
+            try keeper.setValues(["scores": 1...3])
+        }
+        #expect(Array(keeper.nicknames) == ["a"])
+        #expect(Array(keeper.scores) == [1, 2, 3])
+    }
+
     @Test("A collection of an invalidated realm is refused as an argument of a predicate from outside")
     func invalidatedArguments() async {
         await #expect(processExitsWith: .success) {

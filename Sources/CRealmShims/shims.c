@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
@@ -138,6 +139,12 @@ int crealm_copy_access_list(int from, int to) {
 
 int crealm_punch_hole(int fd, int64_t offset, int64_t byte_count) {
     return fallocate(fd, FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE, offset, byte_count) == 0 ? 0 : errno;
+}
+
+int64_t crealm_file_size_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return INT64_MAX;
+    return limit.rlim_cur > INT64_MAX ? INT64_MAX : (int64_t)limit.rlim_cur;
 }
 
 int64_t crealm_preferred_reservation(void) {

@@ -39,7 +39,7 @@ extension Realm {
             case alreadyOpen = 12
             /// An argument or a configuration makes no sense.
             case invalidInput = 13
-            /// The disk is full.
+            /// The disk is full, or the file would get longer than the limits of the process allow.
             case outOfDiskSpace = 14
             /// The file is already open with settings that exclude these.
             case incompatibleSession = 15

@@ -52,6 +52,10 @@ int crealm_copy_access_list(int from, int to);
 // Gives the memory or disk space of a stretch of a file back, which reads as zeros then. Returns 0 or an errno value.
 int crealm_punch_hole(int fd, int64_t offset, int64_t byte_count);
 
+// How many bytes a file may have that this process writes, by its limits; INT64_MAX where nothing limits it. A write or a new
+// length beyond that ends the process by SIGXFSZ, unless the program ignores the signal.
+int64_t crealm_file_size_limit(void);
+
 // The address space to reserve for a file: little under the thread sanitizer, which leaves a program about a terabyte.
 int64_t crealm_preferred_reservation(void);
 

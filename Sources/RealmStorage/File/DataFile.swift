@@ -1,5 +1,6 @@
 import CRealmShims
 import Glibc
+import Synchronization
 
 /// The descriptor of a realm file, or of its log, and the system calls that the engine makes on it.
 ///
@@ -23,6 +24,8 @@ final class DataFile: StorageDevice {
     }
 
     private let role: Role
+    /// How far the file was there, or was written, when the limit of its length was asked for.
+    private let reach: Atomic<Int>
 
     private init(
         descriptor: Int32,
@@ -33,6 +36,7 @@ final class DataFile: StorageDevice {
         role: Role
     ) {
         self.role = role
+        reach = Atomic(byteCount)
         self.descriptor = descriptor
         self.path = path
         self.identity = identity
@@ -69,6 +73,7 @@ final class DataFile: StorageDevice {
             guard status.st_mode & S_IFMT == S_IFREG else {
                 throw StorageError(.notADatabase, "The path names something that is not a regular file", path: path)
             }
+            if !isReadOnly { FileSizeLimit.ask() }
             return DataFile(
                 descriptor: descriptor,
                 path: path,
@@ -102,6 +107,7 @@ final class DataFile: StorageDevice {
         as role: Role = .realm
     ) throws(StorageError) -> Bool {
         let temporary = "\(path).\(getpid()).\(UInt64.random(in: 0 ... .max)).new"
+        FileSizeLimit.ask()
         let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         let descriptor = Int32(
             try SystemCall.retrying(path, "Cannot create \(role.rawValue)") {
@@ -186,6 +192,7 @@ final class DataFile: StorageDevice {
             throw error
         }
         let file = UnnamedFile(descriptor: descriptor)
+        FileSizeLimit.ask()
         _ = try SystemCall.retrying(path, "Cannot set the mode of \(role.rawValue)") { Int(fchmod(descriptor, 0o600)) }
         try writeZeros(byteCount, at: 0, to: descriptor, path: path, role)
         _ = try SystemCall.retrying(path, "Cannot flush \(role.rawValue), which is new") { Int(fsync(descriptor)) }
@@ -285,7 +292,11 @@ final class DataFile: StorageDevice {
 
     /// Writes pieces of memory one behind the other, all of them or an error.
     package func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
+        let end = pieces.reduce(offset) { $0 + $1.1 }
+        let isLonger = end > reach.load(ordering: .relaxed)
+        if isLonger { FileSizeLimit.ask() }
         try DataFile.write(pieces, at: offset, to: descriptor, path: path, role)
+        if isLonger { reach.store(end, ordering: .relaxed) }
     }
 
     private static func writeZeros(
@@ -324,10 +335,13 @@ final class DataFile: StorageDevice {
     ) throws(StorageError) {
         // On the stack, where they are few.
         try withUnsafeTemporaryAllocation(of: iovec.self, capacity: pieces.count) { (vectors) throws(StorageError) in
+            var end = offset
             for (index, (bytes, byteCount)) in pieces.enumerated() {
                 let vector = iovec(iov_base: UnsafeMutableRawPointer(mutating: bytes), iov_len: byteCount)
                 vectors.initializeElement(at: index, to: vector)
+                end += byteCount
             }
+            try FileSizeLimit.require(end, "Cannot write to \(role.rawValue)", path)
             try write(vectors, at: offset, to: descriptor, path: path, role)
         }
     }
@@ -384,8 +398,14 @@ final class DataFile: StorageDevice {
 
     /// Cuts the file, or extends it with a hole.
     package func setByteCount(_ byteCount: Int) throws(StorageError) {
+        FileSizeLimit.ask()
+        // What is cut may still be longer than the process may write.
+        if !FileSizeLimit.allows(byteCount), try currentByteCount() < byteCount {
+            throw FileSizeLimit.refusal("Cannot set the length of \(role.rawValue)", path)
+        }
         _ = try SystemCall.retrying(path, "Cannot set the length of \(role.rawValue)") {
             Int(ftruncate(descriptor, off_t(byteCount)))
         }
+        reach.store(byteCount, ordering: .relaxed)
     }
 }

@@ -380,6 +380,9 @@ extension LockFile {
     static func write(_ bytes: [UInt8], at start: Int, to descriptor: Int32, _ path: String)
         throws(StorageError)
     {
+        // Few of these are written, and none by a commit.
+        FileSizeLimit.ask()
+        try FileSizeLimit.require(start + bytes.count, "Cannot write the lock file", path)
         var offset = 0
         while offset < bytes.count {
             let written = try SystemCall.retrying(path, "Cannot write the lock file") {

@@ -143,7 +143,8 @@ extension LockFile {
                 text.append(0)
                 let offset =
                     Layout.area(processSlot) + Layout.Area.places + Int(number) * Layout.Area.placeByteCount
-                _ = text.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset)) }
+                // It only tells where versions are held.
+                try? LockFile.write(text, at: offset, to: descriptor, path)
             }
             places.last = (origin, number)
             return number

@@ -66,6 +66,7 @@ package struct TemporaryRealmFile: Sendable {
             // Whatever the umask has taken away.
             _ = try SystemCall.retrying(path, "Cannot set the mode of \(what)") { Int(fchmod(descriptor, 0o600)) }
             if let content, let bytes = content.baseAddress {
+                FileSizeLimit.ask()
                 try DataFile.write([(bytes, content.count)], at: 0, to: descriptor, path: path, .realm)
             }
             _ = try SystemCall.retrying(path, "Cannot examine \(what)") { Int(fstat(descriptor, &status)) }

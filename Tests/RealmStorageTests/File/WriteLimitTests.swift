@@ -1,0 +1,69 @@
+import Foundation
+import RealmTestSupport
+import Testing
+
+@testable import RealmStorage
+
+/// What is written, and made longer, under a limit of the length of files: the system would end these processes by a signal.
+@Suite("A limit of the length of files, by file")
+struct WriteLimitTests {
+    /// Limits the length of this process's files, and has the signal end it.
+    private static func limit(to byteCount: Int) {
+        signal(SIGXFSZ, SIG_DFL)
+        let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+        var limit = rlimit()
+        #expect(getrlimit(resource, &limit) == 0)
+        limit.rlim_cur = rlim_t(byteCount)
+        #expect(setrlimit(resource, &limit) == 0)
+    }
+
+    @Test("A lock file is written up to it, and not beyond")
+    func lockFiles() async {
+        await #expect(processExitsWith: .success) {
+            let directory = TemporaryDirectory()
+            let path = directory.path("a.lock")
+            let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+            defer { close(descriptor) }
+            WriteLimitTests.limit(to: 4_096)
+            try LockFile.write([UInt8](repeating: 1, count: 16), at: 4_080, to: descriptor, path)
+            let error = #expect(throws: StorageError.self) {
+                try LockFile.write([1, 2], at: 4_095, to: descriptor, path)
+            }
+            #expect(error?.code == .full)
+            #expect(error?.errorNumber == EFBIG)
+            withExtendedLifetime(directory) {}
+        }
+    }
+
+    @Test("A file is made no longer than it, and may be cut where it is")
+    func lengths() async {
+        await #expect(processExitsWith: .success) {
+            let directory = TemporaryDirectory()
+            let path = directory.path("a.realm")
+            try Data(repeating: 1, count: 20_000).write(to: URL(fileURLWithPath: path))
+            let data = try DataFile.open(path: path, isReadOnly: false)
+            WriteLimitTests.limit(to: 10_000)
+            let error = #expect(throws: StorageError.self) { try data.setByteCount(30_000) }
+            #expect(error?.code == .full)
+            try data.setByteCount(15_000)
+            try data.setByteCount(5_000)
+            try data.setByteCount(10_000)
+            let byteCount = try data.currentByteCount()
+            #expect(byteCount == 10_000)
+            withExtendedLifetime(directory) {}
+        }
+    }
+
+    @Test("What was refused is asked for anew when the limit has been raised")
+    func raising() async {
+        await #expect(processExitsWith: .success) {
+            WriteLimitTests.limit(to: 10_000)
+            FileSizeLimit.ask()
+            let allowed = [FileSizeLimit.allows(10_000), FileSizeLimit.allows(10_001)]
+            #expect(allowed == [true, false])
+            WriteLimitTests.limit(to: 20_000)
+            let raised = [FileSizeLimit.allows(20_000), FileSizeLimit.allows(20_001)]
+            #expect(raised == [true, false])
+        }
+    }
+}

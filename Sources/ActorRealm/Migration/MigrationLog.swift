@@ -10,6 +10,8 @@ final class MigrationLog: Sendable {
         var lastLine: ContinuousClock.Instant
         var waitingCount = 0
         var isOver = false
+        /// Whether nobody looks for who waits later, because the system starts no thread.
+        var lacksAlarm = false
     }
 
     private let logger: Logger
@@ -17,6 +19,7 @@ final class MigrationLog: Sendable {
     private let oldVersion: UInt64
     private let newVersion: UInt64
     private let waitingProcesses: @Sendable () -> Int
+    private let alarms: AlarmThread
     private let start: ContinuousClock.Instant
     private let state: Mutex<State>
 
@@ -33,12 +36,14 @@ final class MigrationLog: Sendable {
         path: String,
         from old: UInt64,
         to new: UInt64,
+        alarms: AlarmThread = .shared,
         waitingProcesses: @escaping @Sendable () -> Int
     ) {
         self.logger = logger
         self.path = path
         oldVersion = old
         newVersion = new
+        self.alarms = alarms
         self.waitingProcesses = waitingProcesses
         let now = ContinuousClock.now
         start = now
@@ -49,12 +54,15 @@ final class MigrationLog: Sendable {
 
     /// Looks at who waits, again and again until the migration is over.
     private func lookLater() {
-        AlarmThread.shared.call(after: Self.lookInterval) { [weak self] in
+        let isCalled = alarms.call(after: Self.lookInterval) { [weak self] in
             guard let self, !self.isOver else { return }
             self.lookForWaiting()
             self.lookLater()
         }
+        if !isCalled { state.withLock { $0.lacksAlarm = true } }
     }
+
+    private var lacksAlarm: Bool { state.withLock { $0.lacksAlarm } }
 
     private var isOver: Bool { state.withLock { $0.isOver } }
 
@@ -75,6 +83,7 @@ final class MigrationLog: Sendable {
             state.lastLine = now
             return true
         }
+        if lacksAlarm { lookForWaiting() }
         guard isDue else { return }
         say(.info, "A migration goes on.", Self.metadata(progress))
     }

@@ -70,6 +70,17 @@ struct MigrationWaitingTests {
         #expect(journal.lines(.detail).last?.contains("A migration is done.") == true)
     }
 
+    @Test func `it is looked for who waits by the way where the system starts no thread`() {
+        struct NoThread: Error {}
+        let journal = MigrationJournal()
+        let alarms = AlarmThread { _ in throw NoThread() }
+        let log = MigrationLog(journal.logger, path: "waited-for.realm", from: 1, to: 2, alarms: alarms) { 1 }
+        log.goesOn(MigrationProgress(className: "Person", visitedCount: 1_024, totalCount: 2_048))
+        let waiting = journal.lines(.detail).filter { $0.contains("Other processes wait for a migration.") }
+        #expect(waiting.count == 1)
+        log.ends([])
+    }
+
     /// Lets a task wait for what a thread says once.
     private final class Begun: Sendable {
         private let stream = AsyncStream<Void>.makeStream()

@@ -184,6 +184,73 @@ struct UndeclaredPropertyTests {
         #expect(try await holder.look() == [[3], [3], [1, 2, 3], [1, 3]])
     }
 
+    /// Observes what a property that only the file has finds.
+    private actor Watcher {
+        private var realm: Realm?
+        private var found: Results<Older>?
+
+        func open(_ configuration: Realm.Configuration) async throws {
+            realm = try await Realm(configuration: configuration, actor: self)
+        }
+
+        func keep() throws {
+            let realm = try #require(realm)
+            realm.refresh()
+            found = realm.objects(Older.self).filter("second == 5")
+        }
+
+        func look() throws -> [Int] {
+            try #require(realm).refresh()
+            return try #require(found).map(\.n)
+        }
+
+        /// What is told until nothing is any more, or the first element only.
+        func follow(onlyFirst: Bool = false, _ begins: @Sendable () -> Void = {}) async throws -> [String] {
+            let found = try #require(found)
+            var told: [String] = []
+            for await change in found.changes() {
+                switch change {
+                case .initial(let found):
+                    told.append("initial \(found.count)")
+                    begins()
+                case .update(let found, _, _, _): told.append("update \(found.count)")
+                case .error: told.append("error")
+                }
+                if onlyFirst { break }
+            }
+            return told
+        }
+    }
+
+    @Test("An observer by a property that goes is told an error, and another one begins when it is back")
+    func observed() async throws {
+        let path = directory.path("observed.realm")
+        let watcher = Watcher()
+        try await watcher.open(Self.configuration(path, Older.self, 1))
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try UndeclaredPropertyTests.addProperties(path)
+        }
+        try await watcher.keep()
+        let (begun, beginning) = AsyncStream<Void>.makeStream()
+        let following = Task { try await watcher.follow { beginning.finish() } }
+        for await _ in begun {}
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try withNewRealm(UndeclaredPropertyTests.configuration(path, WithoutSecond.self, 3)) { realm in
+                try realm.write { _ = realm.create(WithoutSecond.self, value: ["n": 4]) }
+            }
+        }
+        let told = try await following.value
+        #expect(told == ["initial 2", "error"])
+        #expect(try await watcher.look() == [])
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try withNewRealm(UndeclaredPropertyTests.configuration(path, Both.self, 4)) { realm in
+                try realm.write { for object in realm.objects(Both.self) where object.n == 3 { object.second = 5 } }
+            }
+        }
+        #expect(try await watcher.look() == [3])
+        #expect(try await watcher.follow(onlyFirst: true) == ["initial 1"])
+    }
+
     @Test("Results by a property that another release makes one of another type do not compare it")
     func retyped() async throws {
         let path = directory.path("retyped.realm")

@@ -25,6 +25,7 @@ extension LockFile {
     ///   - path: Its path.
     ///   - words: What it begins with, where that was read already, by whoever keeps others from making one.
     /// - Returns: whether it begins with the words of a lock file; what is empty, or was cut short, does not. And its length.
+    /// - Throws: `incompatibleLockFile` for a file that is something else, and what the system said where it cannot be examined.
     @discardableResult
     static func checkIsLockFile(
         _ descriptor: Int32,

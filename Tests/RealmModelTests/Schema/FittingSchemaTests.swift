@@ -55,7 +55,9 @@ import Testing
         { $0.indexes = [CompoundIndexSchema(["name", "age"])] },
         { $0.indexes = [CompoundIndexSchema(["name", "age"], isUnique: true)] },
         { $0.indexes = [CompoundIndexSchema(["age", "name"]), CompoundIndexSchema(["name", "age"])] },
-        { $0.indexes = [CompoundIndexSchema(["name", "age"]), CompoundIndexSchema(["name", "age"], isUnique: true)] },
+        {
+            $0.indexes = [CompoundIndexSchema(["name", "age"]), CompoundIndexSchema(["name", "age"], isUnique: true)]
+        },
     ]
 
     @Test("Where the file has them so, no rule is kept besides and nothing is to be done, whoever declares what")
@@ -91,11 +93,12 @@ import Testing
             classes: [
                 ClassSchema(
                     name: "Team_Person",
-                    properties: stored.list[0].properties.map { property in
-                        var property = property
-                        if property.targetClass != nil { property.targetClass = "Team_Person" }
-                        return property
-                    },
+                    properties: stored.list[0].properties
+                        .map { property in
+                            var property = property
+                            if property.targetClass != nil { property.targetClass = "Team_Person" }
+                            return property
+                        },
                     formerNames: ["Person"]
                 )
             ],

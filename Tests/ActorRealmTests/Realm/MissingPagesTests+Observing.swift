@@ -73,9 +73,9 @@ extension MissingPagesTests {
         }
     }
 
-    /// Waits until something is so, for a minute at most.
+    /// Waits until something is so, for half an hour at most.
     private func soon(_ condition: () async throws -> Bool) async throws {
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .seconds(1_800)
         while try await !condition(), ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(1)) }
     }
 

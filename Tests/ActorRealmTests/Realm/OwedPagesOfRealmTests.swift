@@ -134,7 +134,7 @@ struct OwedPagesOfRealmTests {
             #expect(!owes(realm))
             #expect(!coordinator.isUsedByOneRealm)
             try add(["d"], to: realm)
-            let deadline = ContinuousClock.now + .seconds(60)
+            let deadline = ContinuousClock.now + .seconds(1_800)
             while !coordinator.isUsedByOneRealm, ContinuousClock.now < deadline { usleep(1_000) }
             #expect(coordinator.isUsedByOneRealm)
             try add(["e", "f"], to: realm)

@@ -11,6 +11,8 @@ final class Reservation: @unchecked Sendable {
     let verified: UnsafeMutablePointer<Atomic<UInt32>>
     /// Per page: where the run that begins there stands in private memory, because it is not, or not yet, in the file; else 0.
     let buffers: UnsafeMutablePointer<Atomic<UInt>>
+    /// Whether a run ever stood in private memory.
+    private let hasHadBuffers = Atomic<Bool>(false)
     /// Per page: the checksum of the run that begins there in private memory, as it was sealed last; 0 before that.
     private let seals: UnsafeMutablePointer<Atomic<UInt64>>
     /// The private memory, for the holder of the write lock.
@@ -195,8 +197,12 @@ final class Reservation: @unchecked Sendable {
     func isKnown(_ page: Int) -> Bool { isBuffered(page) || verified[page].load(ordering: .relaxed) != 0 }
 
     /// Where the run that begins at a page stands in private memory.
+    ///
+    /// Where nothing was ever written, no word of the runs is touched: each first one is a page fault of an opening. Who knows of a run in
+    /// private memory was told by its writer, and sees the flag that was set before.
     func buffer(of page: Int) -> UnsafeMutableRawPointer? {
-        UnsafeMutableRawPointer(bitPattern: buffers[page].load(ordering: .acquiring))
+        if !hasHadBuffers.load(ordering: .acquiring) { return nil }
+        return UnsafeMutableRawPointer(bitPattern: buffers[page].load(ordering: .acquiring))
     }
 
     /// The checksum with which the run that begins at a page in private memory was sealed last.
@@ -212,6 +218,7 @@ final class Reservation: @unchecked Sendable {
         dropBuffers(page: page, pageCount: 1)
         guard let bytes = pool.take(pageCount) else { return nil }
         setSeal(of: page, to: 0)
+        if !hasHadBuffers.load(ordering: .relaxed) { hasHadBuffers.store(true, ordering: .releasing) }
         buffers[page].store(UInt(bitPattern: bytes), ordering: .releasing)
         return bytes
     }

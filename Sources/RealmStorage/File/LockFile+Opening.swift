@@ -380,8 +380,7 @@ extension LockFile {
     static func write(_ bytes: [UInt8], at start: Int, to descriptor: Int32, _ path: String)
         throws(StorageError)
     {
-        // Few of these are written, and none by a commit.
-        FileSizeLimit.ask()
+        // Asked for when the realm was opened: an opening writes several pieces.
         try FileSizeLimit.require(start + bytes.count, "Cannot write the lock file", path)
         var offset = 0
         while offset < bytes.count {

@@ -7,8 +7,10 @@ struct ElementSource {
     let elements: Any
     /// Whether a view reads them.
     let isViewed: Bool
-    /// Whether they are read by something that cannot be asked what is there yet, and that goes over a collection of the library.
+    /// Whether they are read by something that does not say what it reads, and that goes over a collection of the library, or may.
     let isBlind: Bool
+    /// Whether a view keeps positions.
+    private let isSliced: Bool
     /// The position behind the last one that a view has in it; 0 where none has positions of its own.
     private let end: Int
 
@@ -17,18 +19,21 @@ struct ElementSource {
         var end = 0
         var isViewed = false
         var isBlind = false
+        var isSliced = false
         while let view = elements as? any SequenceView {
             guard let base = view.viewedElements else {
                 isBlind = view is any BlindView && ElementSource.reads(view)
                 break
             }
             end = max(end, view.viewedEnd)
+            if view is any SlicedView { isSliced = true }
             elements = base
             isViewed = true
         }
         self.elements = elements
         self.isViewed = isViewed
         self.isBlind = isBlind
+        self.isSliced = isSliced
         self.end = end
     }
 
@@ -36,14 +41,11 @@ struct ElementSource {
     ///
     /// - Throws: What `requireReadable()` of the collection does, and `Realm.Error` with the code `.invalidInput` where it does not have all
     ///   positions of the view any more, or where nobody can tell which ones something goes over.
-    func requireReadable() throws {
-        if isBlind {
-            throw Realm.Error(
-                .invalidInput,
-                "The type \(type(of: elements)) goes over a collection that may have changed since, and nobody can look at that "
-                    + "before: give an array of the elements, as `Array(list)` makes one."
-            )
-        }
+    func requireReadable() throws { try requireReadable(depth: 0) }
+
+    /// The same for what is inside of a number of sequences.
+    private func requireReadable(depth: Int) throws {
+        if isBlind { return try requireParts(depth: depth) }
         let value = elements
         if let collection = value as? any RealmCollection { try collection.requireReadable() }
         try (value as? any BackedMap)?.requireReadable()
@@ -59,7 +61,30 @@ struct ElementSource {
         )
     }
 
-    /// The same for an argument of a predicate, for which results that are empty because their realm was invalidated are an error as well.
+    /// The same for what begins anew whenever it is gone over: what it goes over is looked at, and the sequences that it joins.
+    private func requireParts(depth: Int) throws {
+        guard !isSliced, depth < Self.depthLimit, let view = elements as? any AnewView else { throw blindError }
+        let parts = view.parts
+        for part in parts { try ElementSource(of: part).requireReadable(depth: depth + 1) }
+        guard let joined = view as? any JoinedView, joined.joinsViews else { return }
+        // What can be gone over once only would have nothing left.
+        guard let segments = parts.first as? any Collection else { throw blindError }
+        try Self.require(segments: segments, depth: depth + 1)
+    }
+
+    private static func require(segments: some Collection, depth: Int) throws {
+        for segment in segments { try ElementSource(of: segment).requireReadable(depth: depth) }
+    }
+
+    private var blindError: Realm.Error {
+        Realm.Error(
+            .invalidInput,
+            "The type \(type(of: elements)) goes over a collection that may have changed since, and nobody can look at that "
+                + "before: give an array of the elements, as `Array(list)` makes one."
+        )
+    }
+
+    /// As `requireReadable()` for an argument of a predicate: results that are empty because their realm was invalidated are an error as well.
     ///
     /// - Parameter limit: So many elements are gone over at most.
     /// - Throws: As `requireReadable()`, and `Realm.Error` with the code `.invalidatedObject` for such results.
@@ -88,10 +113,9 @@ struct ElementSource {
     ///
     /// - Parameters:
     ///   - value: A sequence, an iterator, or a part of one.
-    ///   - isJoined: Whether elements that are sequences are gone over as well.
     ///   - depth: How many sequences it is inside of.
     /// - Returns: Whether it does, or may.
-    private static func reads(_ value: Any, joined isJoined: Bool = false, depth: Int = 0) -> Bool {
+    private static func reads(_ value: Any, depth: Int = 0) -> Bool {
         guard let value = ValueReader.unwrap(value), !ValueReader.isPlain(value) else { return false }
         if value is any RealmCollection || value is any BackedMap || value is any ShownElements
             || value is any ElementIterator
@@ -99,14 +123,17 @@ struct ElementSource {
             return true
         }
         if depth >= depthLimit { return true }
-        if let view = value as? any BlindView {
-            return view.parts.contains { reads($0, joined: isJoined || view.isJoined, depth: depth + 1) }
-        }
-        if let view = value as? any SequenceView, let base = view.viewedElements {
-            return reads(base, joined: isJoined, depth: depth + 1)
-        }
-        guard isJoined, let held = value as? any HeldSequences else { return false }
-        return held.sequences.contains { reads($0, joined: isJoined, depth: depth + 1) }
+        // What is joined may not be there before: a closure makes it, or an iterator has it.
+        if let joined = value as? any JoinedView, joined.joinsViews { return true }
+        if let view = value as? any BlindView { return view.parts.contains { reads($0, depth: depth + 1) } }
+        guard let view = value as? any SequenceView, let base = view.viewedElements else { return false }
+        return reads(base, depth: depth + 1)
+    }
+
+    /// Whether going over a value of a type may go over a collection of the library.
+    fileprivate static func mayRead(_ type: Any.Type) -> Bool {
+        type is any RealmCollection.Type || type is any BackedMap.Type || type is any ShownElements.Type
+            || type is any SequenceView.Type
     }
 
     /// A position as a number; 0 for those of other types.
@@ -152,6 +179,11 @@ extension SequenceView {
     fileprivate var viewedEnd: Int { 0 }
 }
 
+/// A view that keeps positions in what is below it.
+private protocol SlicedView {}
+
+extension Slice: SlicedView {}
+
 extension Slice: SequenceView {
     fileprivate var viewedElements: Any? { base }
     /// Of what is turned around the first position is behind the last one.
@@ -173,12 +205,19 @@ extension AnyCollection: SequenceView {}
 extension AnyBidirectionalCollection: SequenceView {}
 extension AnyRandomAccessCollection: SequenceView {}
 
-/// A sequence or an iterator of the standard library that goes over other ones, of which nobody can tell how far it goes, or has come.
+/// A sequence or an iterator of the standard library that goes over other ones, of which most do not tell how far they go, or have come.
 private protocol BlindView: SequenceView {
     /// What it holds.
     var parts: [Any] { get }
-    /// Whether it goes over the elements of what it goes over.
-    var isJoined: Bool { get }
+}
+
+/// What begins anew whenever it is gone over, and keeps no position: what it holds can be looked at.
+private protocol AnewView: BlindView {}
+
+/// What goes over the elements of what it goes over.
+private protocol JoinedView: BlindView {
+    /// Whether these elements may go over collections of the library.
+    var joinsViews: Bool { get }
 }
 
 extension BlindView {
@@ -190,16 +229,14 @@ extension BlindView {
         if let base = mirror.descendant("_box", "_base") { return [base] }
         return mirror.children.map(\.value)
     }
-
-    fileprivate var isJoined: Bool { false }
 }
 
 extension IndexingIterator: BlindView {}
 extension IteratorSequence: BlindView {}
 extension AnyIterator: BlindView {}
-extension EnumeratedSequence: BlindView {}
+extension EnumeratedSequence: AnewView {}
 extension EnumeratedSequence.Iterator: BlindView {}
-extension Zip2Sequence: BlindView {}
+extension Zip2Sequence: AnewView {}
 extension Zip2Sequence.Iterator: BlindView {}
 extension ReversedCollection.Iterator: BlindView {}
 extension LazyFilterSequence.Iterator: BlindView {}
@@ -212,20 +249,20 @@ extension DropWhileSequence.Iterator: BlindView {}
 extension DiscontiguousSlice: BlindView {}
 extension DefaultIndices: BlindView {}
 
-extension FlattenSequence: BlindView {
-    fileprivate var isJoined: Bool { true }
+extension FlattenSequence: AnewView, JoinedView {
+    fileprivate var joinsViews: Bool { ElementSource.mayRead(Base.Element.self) }
 }
 
-extension FlattenSequence.Iterator: BlindView {
-    fileprivate var isJoined: Bool { true }
+extension FlattenSequence.Iterator: JoinedView {
+    fileprivate var joinsViews: Bool { ElementSource.mayRead(Base.Element.self) }
 }
 
-extension JoinedSequence: BlindView {
-    fileprivate var isJoined: Bool { true }
+extension JoinedSequence: AnewView, JoinedView {
+    fileprivate var joinsViews: Bool { ElementSource.mayRead(Base.Element.self) }
 }
 
-extension JoinedSequence.Iterator: BlindView {
-    fileprivate var isJoined: Bool { true }
+extension JoinedSequence.Iterator: JoinedView {
+    fileprivate var joinsViews: Bool { ElementSource.mayRead(Base.Element.self) }
 }
 
 /// An iterator of the library's own.
@@ -233,21 +270,6 @@ private protocol ElementIterator {}
 
 extension RealmIterator: ElementIterator {}
 extension SectionIterator: ElementIterator {}
-
-/// A collection of Swift's own that holds sequences.
-private protocol HeldSequences {
-    var sequences: [Any] { get }
-}
-
-extension HeldSequences where Self: Collection {
-    fileprivate var sequences: [Any] { map { $0 as Any } }
-}
-
-extension Array: HeldSequences where Element: Sequence {}
-extension ArraySlice: HeldSequences where Element: Sequence {}
-extension ContiguousArray: HeldSequences where Element: Sequence {}
-extension Set: HeldSequences where Element: Sequence {}
-extension Dictionary.Values: HeldSequences where Value: Sequence {}
 
 private protocol ReversedPosition {
     var number: Int { get }

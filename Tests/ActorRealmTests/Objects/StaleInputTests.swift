@@ -149,6 +149,7 @@ struct StaleInputTests {
         let kept: DropWhileSequence<IndexingIterator<Slice<List<String>>>> = iterator.drop(while: { _ in false })
         let flat: FlattenSequence<[Slice<List<String>>]> = [slice, slice].joined()
         let joined: JoinedSequence<[Slice<List<String>>]> = [slice, slice].joined(separator: ["-"])
+        let tail: Slice<FlattenSequence<[List<String>]>> = [names].joined().dropFirst()
         let lazily: LazySequence<IndexingIterator<Slice<List<String>>>> = iterator.lazy
         let picked: DiscontiguousSlice<List<String>> = names[RangeSet(0..<2)]
         var found: [(type: String, value: Any)] = []
@@ -177,6 +178,14 @@ struct StaleInputTests {
         add(joined)
         add(IteratorSequence(joined.makeIterator()))
         add(lazily)
+        add(tail)
+        add(CollectionOfOne(slice).joined())
+        add(IteratorSequence(CollectionOfOne(slice).joined().makeIterator()))
+        add(repeatElement(slice, count: 2).joined())
+        add((0..<2).lazy.flatMap { _ in slice })
+        add(IteratorSequence(["a": slice].values.makeIterator()).joined())
+        add(zip(slice, [1, 2]).lazy.map { $0.0 })
+        add(slice.enumerated().lazy.map { $0.element })
         add(picked)
         add(picked.makeIterator())
         add(filtered.indices)
@@ -185,7 +194,7 @@ struct StaleInputTests {
         return found
     }
 
-    @Test("What goes over a list in a way that cannot be looked into is refused, and the message says what to give")
+    @Test("What goes over a list that has got shorter, or in a way that cannot be looked into, is refused")
     func blindIterations() async {
         await #expect(processExitsWith: .success) {
             let realm = try memoryRealm()
@@ -203,7 +212,7 @@ struct StaleInputTests {
                         try realm.insert(Keeper.self, value: ["id": 3, "nicknames": value] as [String: Any])
                     }
                     #expect(inserted?.code == .invalidInput, "\(type)")
-                    #expect(inserted?.message.contains("`Array(list)`") == true, "\(type)")
+                    #expect(inserted?.message.contains("give an array of the elements") == true, "\(type)")
                     let set = StaleInputTests.code { try other.setValues(["nicknames": value]) }
                     #expect(set == .invalidInput, "\(type)")
                     let parsed = StaleInputTests.code { _ = try RealmPredicate(parsing: "name IN %@", value) }
@@ -216,6 +225,66 @@ struct StaleInputTests {
                 try realm.write { try other.setValues(["nicknames": iterations[0].value]) }
             }
             #expect(set?.message.contains("IndexingIterator<Slice<List<String>>>") == true)
+            #expect(set?.message.contains("`Array(list)`") == true)
+        }
+    }
+
+    @Test("What joins, pairs and numbers the elements of collections is taken while they are there")
+    func joinedCollections() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm()
+            let (keeper, other, third) = try realm.write {
+                (
+                    realm.create(Keeper.self, value: ["id": 1, "nicknames": ["a", "b"]] as [String: Any]),
+                    realm.create(Keeper.self, value: ["id": 2, "nicknames": ["c"]] as [String: Any]),
+                    realm.create(Keeper.self, value: ["id": 3])
+                )
+            }
+            let (names, others) = (keeper.nicknames, other.nicknames)
+            let keepers = realm.objects(Keeper.self).where { $0.id < 3 }.sorted(byKeyPath: "id")
+            let lazily: LazySequence<FlattenSequence<LazyMapSequence<Results<Keeper>, List<String>>>> =
+                keepers.flatMap { $0.nicknames }
+            let flat: FlattenSequence<[List<String>]> = [names, others].joined()
+            let separated: JoinedSequence<[List<String>]> = [names, others].joined(separator: ["-"])
+            let slice: Slice<List<String>> = names[0..<1]
+            let mapped: LazyMapSequence<[String], String> = ["c"].lazy.map { $0 }
+            let draft = Keeper()
+            draft.nicknames.append(objectsIn: ["d"])
+            let drafted: FlattenSequence<[List<String>]> = [draft.nicknames, names].joined()
+            func take(_ value: some Sequence, as expected: [String]) throws {
+                try realm.write {
+                    try third.setValues(["nicknames": ["old"]])
+                    try third.setValues(["nicknames": value])
+                }
+                let taken = Array(third.nicknames)
+                #expect(taken == expected, "\(type(of: value))")
+                _ = try RealmPredicate(parsing: "name IN %@", value)
+            }
+            try take(lazily, as: ["a", "b", "c"])
+            try take(AnySequence(lazily), as: ["a", "b", "c"])
+            try take(flat, as: ["a", "b", "c"])
+            try take(separated, as: ["a", "b", "-", "c"])
+            try take(drafted, as: ["d", "a", "b"])
+            try take(CollectionOfOne(names).joined(), as: ["a", "b"])
+            try take(repeatElement(slice, count: 2).joined(), as: ["a", "a"])
+            try take([mapped].joined(), as: ["c"])
+            try take(zip(names, others).lazy.map { $0.0 + $0.1 }, as: ["ac"])
+            try take(names.enumerated().lazy.map { "\($0.offset)\($0.element)" }, as: ["0a", "1b"])
+            try realm.write {
+                try realm.insert(Keeper.self, value: ["id": 4, "nicknames": flat] as [String: Any])
+                realm.delete(keeper)
+                let codes = [
+                    StaleInputTests.code { try third.setValues(["nicknames": flat]) },
+                    StaleInputTests.code { try third.setValues(["nicknames": separated]) },
+                ]
+                #expect(codes == [.invalidInput, .invalidInput])
+                try third.setValues(["nicknames": lazily])
+            }
+            let inserted = realm.object(ofType: Keeper.self, forPrimaryKey: 4).map { Array($0.nicknames) }
+            #expect(inserted == ["a", "b", "c"])
+            let left = Array(third.nicknames)
+            #expect(left == ["c"])
+            try realm.verify()
         }
     }
 
@@ -242,6 +311,44 @@ struct StaleInputTests {
             }
             let count = realm.objects(Puppy.self).count
             #expect(count == 1)
+        }
+    }
+
+    @Test("Objects are removed by what joins lists of them")
+    func removingJoined() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm()
+            let (first, second) = try realm.write {
+                let puppies: [[String: Any]] = [["name": "Rex"], ["name": "Bo"]]
+                return (
+                    realm.create(Keeper.self, value: ["id": 1, "puppies": puppies] as [String: Any]),
+                    realm.create(Keeper.self, value: ["id": 2, "puppies": puppies] as [String: Any])
+                )
+            }
+            let slice: Slice<List<Puppy>> = first.puppies[0..<2]
+            let (one, another): (Slice<List<Puppy>>, Slice<List<Puppy>>) = (first.puppies[0..<1], second.puppies[1..<2])
+            let keepers = realm.objects(Keeper.self)
+            try realm.write {
+                try realm.remove([one, another].joined())
+                let codes = [
+                    StaleInputTests.code { try realm.remove(CollectionOfOne(slice).joined()) },
+                    StaleInputTests.code { try realm.remove((0..<1).lazy.flatMap { _ in slice }) },
+                ]
+                #expect(codes == [.invalidInput, .invalidInput])
+            }
+            var names: [String] = realm.objects(Puppy.self).sorted(byKeyPath: "name").map { $0.name }
+            #expect(names == ["Bo", "Rex"])
+            try realm.write { try realm.remove(keepers.flatMap { $0.puppies }) }
+            names = realm.objects(Puppy.self).map { $0.name }
+            #expect(names == [])
+            try realm.write {
+                first.puppies.append(Puppy())
+                second.puppies.append(Puppy())
+                try realm.remove([first.puppies, second.puppies].joined())
+            }
+            let count = realm.objects(Puppy.self).count
+            #expect(count == 0)
+            try realm.verify()
         }
     }
 

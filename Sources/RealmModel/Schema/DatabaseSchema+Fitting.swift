@@ -4,6 +4,9 @@ import OrderedCollections
 extension DatabaseSchema {
     /// Whether this schema, which is a file's, has each class of a declared one under the declared name and exactly as it is declared.
     ///
+    /// Indexes of several properties may be in another order, as where one was added later, and computed properties that the class had before
+    /// stay in the file.
+    ///
     /// Where it does, ``called(asIn:)`` returns this schema, the declared one keeps no further rules of it, whoever declares some, and
     /// ``SchemaReconciler/plan(stored:declared:)`` returns an empty plan and throws nothing. Where it does not, these may find all the same
     /// that nothing is to be done. Neither schema is copied.
@@ -17,10 +20,12 @@ extension DatabaseSchema {
 }
 
 extension ClassSchema {
-    /// Whether a stored class has the properties, indexes and rules of a declared one of its name, and no others.
+    /// Whether a stored class has the properties, indexes and rules of a declared one of its name, and no others but computed properties.
     fileprivate func isTheSame(as new: ClassSchema) -> Bool {
-        guard isEmbedded == new.isEmbedded, properties.count == new.properties.count,
-            compoundIndexes == new.compoundIndexes
+        // A declared class has no index twice.
+        guard isEmbedded == new.isEmbedded, compoundIndexes.count == new.compoundIndexes.count,
+            new.compoundIndexes.allSatisfy(compoundIndexes.contains),
+            properties.count(where: \.isStored) == new.properties.count(where: \.isStored)
         else { return false }
         return new.properties.allSatisfy { property in
             ordinal(of: property.name).map { properties[$0].isTheSame(as: property) } ?? false

@@ -58,6 +58,8 @@ import Testing
         {
             $0.indexes = [CompoundIndexSchema(["name", "age"]), CompoundIndexSchema(["name", "age"], isUnique: true)]
         },
+        { $0.indexes = [CompoundIndexSchema(["name", "age"]), CompoundIndexSchema(["age", "name"])] },
+        { $0.properties.remove(at: 4) },
     ]
 
     @Test("Where the file has them so, no rule is kept besides and nothing is to be done, whoever declares what")
@@ -84,6 +86,10 @@ import Testing
         #expect(count > 18)
         #expect(schemas[0].isAsDeclared(in: schemas[0]) && schemas[2].isAsDeclared(in: schemas[0]))
         #expect(schemas[4].isAsDeclared(in: schemas[0]) && !schemas[0].isAsDeclared(in: schemas[2]))
+        // Indexes of another order, and a computed property that was taken out of the class or is new in it.
+        #expect(schemas[23].isAsDeclared(in: schemas[25]) && schemas[25].isAsDeclared(in: schemas[23]))
+        #expect(schemas[0].isAsDeclared(in: schemas[26]) && !schemas[26].isAsDeclared(in: schemas[0]))
+        #expect(!schemas[21].isAsDeclared(in: schemas[23]) && !schemas[23].isAsDeclared(in: schemas[21]))
     }
 
     @Test("A class that the file has under another name is compared at length until the file says what it is called")

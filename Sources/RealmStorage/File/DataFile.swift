@@ -24,7 +24,8 @@ final class DataFile: StorageDevice {
     }
 
     private let role: Role
-    /// How far the file was there, or was written, when the limit of its length was asked for.
+    /// How far the file was there, or was written, when the limit of its length was asked for; no further than it was there when its own
+    /// length was.
     private let reach: Atomic<Int>
 
     private init(
@@ -287,6 +288,8 @@ final class DataFile: StorageDevice {
                 path: path
             )
         }
+        // Another process may have cut it: before it is made longer again, the limit is asked for.
+        if Int(byteCount) < reach.load(ordering: .relaxed) { reach.store(Int(byteCount), ordering: .relaxed) }
         return Int(byteCount)
     }
 

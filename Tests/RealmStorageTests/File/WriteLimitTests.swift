@@ -54,6 +54,29 @@ struct WriteLimitTests {
         }
     }
 
+    @Test("What another process has cut is made longer up to it, and not beyond")
+    func cutFiles() async {
+        await #expect(processExitsWith: .success) {
+            let directory = TemporaryDirectory()
+            let path = directory.path("a.realm")
+            try Data(repeating: 1, count: 20_000).write(to: URL(fileURLWithPath: path))
+            let data = try DataFile.open(path: path, isReadOnly: false)
+            let isCut = truncate(path, 5_000) == 0
+            #expect(isCut)
+            WriteLimitTests.limit(to: 10_000)
+            let byteCount = try data.currentByteCount()
+            #expect(byteCount == 5_000)
+            let bytes = UnsafeMutableRawPointer.allocate(byteCount: 4_096, alignment: 16)
+            defer { bytes.deallocate() }
+            bytes.initializeMemory(as: UInt8.self, repeating: 1, count: 4_096)
+            let piece = (UnsafeRawPointer(bytes), 4_096)
+            let error = #expect(throws: StorageError.self) { try data.write([piece], at: 8_000) }
+            #expect(error?.code == .full)
+            try data.write([piece], at: 5_000)
+            withExtendedLifetime(directory) {}
+        }
+    }
+
     @Test("What was refused is asked for anew when the limit has been raised")
     func raising() async {
         await #expect(processExitsWith: .success) {

@@ -109,6 +109,8 @@ final class DataFile: StorageDevice {
     ) throws(StorageError) -> Bool {
         let temporary = "\(path).\(getpid()).\(UInt64.random(in: 0 ... .max)).new"
         FileSizeLimit.ask()
+        // Else zeros would be written up to the limit first.
+        try FileSizeLimit.require(content.count + zeroByteCount, "Cannot create \(role.rawValue)", path)
         let flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         let descriptor = Int32(
             try SystemCall.retrying(path, "Cannot create \(role.rawValue)") {
@@ -181,6 +183,9 @@ final class DataFile: StorageDevice {
     /// - Returns: The file; nil where the file system has none without names.
     /// - Throws: `StorageError` when it cannot be written or flushed.
     static func makeUnnamed(for path: String, byteCount: Int, as role: Role) throws(StorageError) -> UnnamedFile? {
+        FileSizeLimit.ask()
+        // Else zeros would be written up to the limit first.
+        try FileSizeLimit.require(byteCount, "Cannot create \(role.rawValue)", path)
         let descriptor: Int32
         do throws(StorageError) {
             descriptor = Int32(
@@ -193,7 +198,6 @@ final class DataFile: StorageDevice {
             throw error
         }
         let file = UnnamedFile(descriptor: descriptor)
-        FileSizeLimit.ask()
         _ = try SystemCall.retrying(path, "Cannot set the mode of \(role.rawValue)") { Int(fchmod(descriptor, 0o600)) }
         try writeZeros(byteCount, at: 0, to: descriptor, path: path, role)
         _ = try SystemCall.retrying(path, "Cannot flush \(role.rawValue), which is new") { Int(fsync(descriptor)) }

@@ -10,6 +10,9 @@ import Synchronization
 enum FileSizeLimit {
     private static let known = Atomic<Int>(.max)
 
+    /// The limit as it is known.
+    static var most: Int { known.load(ordering: .relaxed) }
+
     /// Asks the system for the limit.
     static func ask() { known.store(Int(crealm_file_size_limit()), ordering: .relaxed) }
 
@@ -37,7 +40,7 @@ enum FileSizeLimit {
     static func refusal(_ what: String, _ path: String) -> StorageError {
         StorageError(
             .full,
-            "\(what): a limit of this process allows no file of more than \(known.load(ordering: .relaxed)) bytes "
+            "\(what): a limit of this process allows no file of more than \(most) bytes "
                 + "(RLIMIT_FSIZE). Raise it, as by ulimit -f or LimitFSIZE",
             path: path,
             errorNumber: EFBIG

@@ -275,6 +275,13 @@ extension StorageFile {
         _ step: inout PublishingPlan.Step
     ) throws(StorageError) -> Int {
         var grown = (end + 65535) & ~65535
+        if grown > byteCount {
+            // Else zeros would be written up to the limit first, and cut again.
+            FileSizeLimit.ask()
+            let least = needed > byteCount ? needed : grown
+            try FileSizeLimit.require(least, "Cannot make the realm file longer", path)
+            if !FileSizeLimit.allows(grown) { grown = max(needed, FileSizeLimit.most & ~65535) }
+        }
         // Else zeros would fill the disk first.
         if needed < grown, let free = data.freeByteCount, free < grown - byteCount {
             guard needed > byteCount else {

@@ -1,5 +1,6 @@
 import Foundation
 import RealmTestSupport
+import Synchronization
 import Testing
 
 @testable import RealmStorage
@@ -15,6 +16,90 @@ struct WriteLimitTests {
         #expect(getrlimit(resource, &limit) == 0)
         limit.rlim_cur = rlim_t(byteCount)
         #expect(setrlimit(resource, &limit) == 0)
+    }
+
+    /// A device that counts the bytes that it is to write.
+    private final class CountingDevice: ForwardingDevice {
+        final class Count: Sendable {
+            private let sum = Atomic<Int>(0)
+
+            var byteCount: Int { sum.load(ordering: .relaxed) }
+
+            func add(_ byteCount: Int) { sum.wrappingAdd(byteCount, ordering: .relaxed) }
+        }
+
+        let base: any StorageDevice
+        private let written: Count
+
+        init(_ base: any StorageDevice, _ written: Count) {
+            self.base = base
+            self.written = written
+        }
+
+        func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
+            written.add(pieces.reduce(0) { $0 + $1.1 })
+            try base.write(pieces, at: offset)
+        }
+    }
+
+    @Test("A file is made longer up to it at once, and no zeros are written for a length that it does not allow")
+    func growing() async {
+        await #expect(processExitsWith: .success) {
+            let directory = TemporaryDirectory()
+            let written = WriteLimitTests.CountingDevice.Count()
+            var options = StorageOptions()
+            options.durability = .none
+            options.makeDevice = { WriteLimitTests.CountingDevice($0, written) }
+            let file = try StorageFile.open(path: directory.path("a.realm"), options: options)
+            let byteCount = try file.data.currentByteCount()
+            let most = byteCount + (1 << 20)
+            WriteLimitTests.limit(to: most)
+            let before = written.byteCount
+            var step = PublishingPlan.Step.writing
+            // What is needed is too much, and where nothing less is enough, what is wanted.
+            for needed in [most + 1, 0] {
+                var code: StorageError.Code?
+                do throws(StorageError) {
+                    _ = try file.grow(from: byteCount, to: most + (8 << 20), flushing: false, atLeast: needed, &step)
+                } catch {
+                    code = error.code
+                }
+                #expect(code == .full)
+            }
+            #expect(written.byteCount == before)
+            let needed = byteCount + pageByteCount
+            let grown = try file.grow(from: byteCount, to: most + (8 << 20), flushing: false, atLeast: needed, &step)
+            #expect(grown == most & ~65535)
+            #expect(written.byteCount - before == grown - byteCount)
+            let reached = try file.data.currentByteCount()
+            #expect(reached == grown)
+            withExtendedLifetime(directory) {}
+        }
+    }
+
+    @Test("No space is made for a log that it does not allow")
+    func logs() async {
+        await #expect(processExitsWith: .success) {
+            let directory = TemporaryDirectory()
+            let path = directory.path("a.log")
+            let bytes = UnsafeMutableRawPointer.allocate(byteCount: 4_096, alignment: 16)
+            defer { bytes.deallocate() }
+            bytes.initializeMemory(as: UInt8.self, repeating: 1, count: 4_096)
+            let content = UnsafeRawBufferPointer(start: bytes, count: 4_096)
+            WriteLimitTests.limit(to: 1 << 20)
+            let named = #expect(throws: StorageError.self) {
+                try DataFile.create(path: path, content: content, zeros: 1 << 20, as: .log)
+            }
+            let unnamed = #expect(throws: StorageError.self) {
+                _ = try DataFile.makeUnnamed(for: path, byteCount: 2 << 20, as: .log)
+            }
+            for error in [named, unnamed] {
+                #expect(error?.code == .full)
+                // It was refused before anything was written.
+                #expect(error?.message.hasPrefix("Cannot create the log of the realm") == true)
+            }
+            withExtendedLifetime(directory) {}
+        }
     }
 
     @Test("A lock file is written up to it, and not beyond")

@@ -27,12 +27,14 @@ final class RealmRegistry: Sendable {
         private let lock = Mutex(())
         /// The thread that has it, 0 for none.
         private let holder = Atomic<UInt>(0)
+        /// How many have passed it.
+        private let passCount = Atomic<Int>(0)
 
-        /// Runs what opens, replaces or deletes a file while nobody else does.
+        /// Runs what opens, replaces or deletes a file while nobody else does, given whether nobody has passed before.
         ///
         /// - Throws: `alreadyOpen` within such a call on the same thread, as in a block of the program that decides whether to compact the
         ///   file: it would wait for itself.
-        func pass<Result: Sendable>(to path: String, _ body: () throws -> Result) throws -> Result {
+        func pass<Result: Sendable>(to path: String, _ body: (_ isFirst: Bool) throws -> Result) throws -> Result {
             let thread = UInt(crealm_thread_word())
             if holder.load(ordering: .relaxed) == thread {
                 throw Realm.Error(
@@ -45,7 +47,7 @@ final class RealmRegistry: Sendable {
             return try lock.withLock { _ in
                 holder.store(thread, ordering: .relaxed)
                 defer { holder.store(0, ordering: .relaxed) }
-                return try body()
+                return try body(passCount.wrappingAdd(1, ordering: .relaxed).oldValue == 0)
             }
         }
     }
@@ -251,9 +253,9 @@ final class RealmRegistry: Sendable {
                     state.gateChanges &+= 1
                 }
             }
-            let result: Result? = try gate.pass(to: path) { () throws -> Result? in
-                // Whoever was before may have replaced it.
-                guard isUnchanged || FileIdentity.ofFile(at: path) == identity else { return nil }
+            let result: Result? = try gate.pass(to: path) { (isFirst) throws -> Result? in
+                // Whoever was before may have replaced it, also one who has come to the gate later.
+                guard isUnchanged && isFirst || FileIdentity.ofFile(at: path) == identity else { return nil }
                 return try body(identity)
             }
             if let result { return result }
@@ -301,7 +303,7 @@ final class RealmRegistry: Sendable {
     ) throws -> Result {
         let slot = takeSlot(at: TextKey(path))
         defer { giveBackSlot(at: TextKey(path)) }
-        return try slot.opening.pass(to: path) { try body(slot) }
+        return try slot.opening.pass(to: path) { _ in try body(slot) }
     }
 
     /// The slot of a path, which stays until it is given back.

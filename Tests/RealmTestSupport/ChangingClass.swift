@@ -24,21 +24,45 @@ package struct ChangingClass {
         version: UInt64 = 0,
         _ block: (TableView) throws -> Void
     ) throws -> ModelView {
-        let declared = DatabaseSchema(
-            classes: [ClassSchema(name: Self.name, properties: properties)],
-            version: version
-        )
+        try commit { model in try block(change(model, to: properties, version: version)) }
+    }
+
+    /// Brings the class into one form and then into another, and has it written to between, in one commit as a migration does; returns
+    /// the version that it leaves.
+    ///
+    /// The version of the schema rises with each form.
+    package func migrate(
+        through between: [PropertySchema],
+        to properties: [PropertySchema],
+        version: UInt64,
+        _ block: (TableView) throws -> Void
+    ) throws -> ModelView {
+        try commit { model in
+            try block(change(model, to: between, version: version))
+            _ = try change(model, to: properties, version: version + 1)
+        }
+    }
+
+    private func commit(_ body: (ModelView) throws -> Void) throws -> ModelView {
         try file.lockForWriting()
         defer { file.unlockForWriting() }
         let model = try ModelView(snapshot: file.beginRead())
         try model.begin(file.beginWrite())
-        let plan = try SchemaReconciler.plan(stored: model.schema, declared: declared)
-        if !plan.isEmpty { try model.changeSchema(plan) }
-        guard let table = try model.table(named: Self.name) else { throw MissingClass() }
-        try block(table)
+        try body(model)
         try file.publish([try model.prepareCommit()])
         try model.endTransaction()
         return try ModelView(snapshot: file.beginRead())
+    }
+
+    private func change(_ model: ModelView, to properties: [PropertySchema], version: UInt64) throws -> TableView {
+        let declared = DatabaseSchema(
+            classes: [ClassSchema(name: Self.name, properties: properties)],
+            version: version
+        )
+        let plan = try SchemaReconciler.plan(stored: model.schema, declared: declared)
+        if !plan.isEmpty { try model.changeSchema(plan) }
+        guard let table = try model.table(named: Self.name) else { throw MissingClass() }
+        return table
     }
 
     /// Inserts a row, writes one of its properties, and removes another one from the class, in a commit each.

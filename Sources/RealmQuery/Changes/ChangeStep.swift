@@ -30,9 +30,9 @@ package final class ChangeStep {
 
     /// What was written to a row that existed before and exists now, as the properties stand behind the step; nil for nothing.
     ///
-    /// Where the classes changed on the way, a property may be in it that was not written, and none is left out that was: what was
-    /// recorded may go by the place that it had before, or by the one that it has now. Where they changed more than once it may go by any,
-    /// and all properties of a row that was written are in it. Key paths go by the same.
+    /// What was recorded goes by the places that the properties had then. Where a property of the class has gone on the way, or has got
+    /// another column, and where more than one commit has changed the classes, these may be any: all properties of a row that was
+    /// written are in it. Key paths go by the same.
     package func columns(of key: Int64, in table: UInt32) -> ColumnSet? {
         guard let recorded = changes.tables[table]?.columns(of: key) else { return nil }
         return changesSchema ? tracing.columns(of: table, recordedAs: recorded) : recorded

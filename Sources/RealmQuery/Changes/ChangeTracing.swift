@@ -15,8 +15,7 @@ final class ChangeTracing {
     private let new: ModelView
     /// Whether the classes changed on the way, which may have moved properties.
     private let changesSchema: Bool
-    /// Whether they may have changed more than once: what was written between is recorded by places that the properties
-    /// may have neither before nor behind the step.
+    /// Whether more than one commit may have changed them: a property may have gone and come back, and have stood elsewhere between.
     private let losesPlaces: Bool
     private var known: [Level: [Int64]] = [:]
 
@@ -81,31 +80,28 @@ final class ChangeTracing {
 
     private func written(in table: UInt32, columns: ColumnSet?) -> [Int64] {
         guard let modified = changes.tables[table]?.modified else { return [] }
-        guard !losesPlaces, let columns = columns.map({ recorded($0, in: table) }) else {
-            return modified.map(\.key)
-        }
+        guard let columns, !mayHaveMoved(in: table) else { return modified.map(\.key) }
         return modified.lazy.filter { !$0.columns.isDisjoint(with: columns) }.map(\.key)
     }
 
-    /// Properties of a table, and where they stood before: what was written until the classes changed is recorded with that.
-    private func recorded(_ columns: ColumnSet, in table: UInt32) -> ColumnSet {
-        guard changesSchema else { return columns }
-        var all = columns
-        for column in columns.columns {
-            if let former = formerPlace(of: column, in: table) { all.insert(former) }
-        }
-        return all
+    /// Whether what was written to a table may be recorded by places that its properties have neither before nor behind the step.
+    ///
+    /// New properties come behind the others, which stay where they are. Where one has gone or has another column, others may have moved
+    /// more than once: a migration is one commit, moves properties before its block writes to them, and moves them again behind it.
+    private func mayHaveMoved(in table: UInt32) -> Bool {
+        if losesPlaces { return true }
+        guard changesSchema else { return false }
+        let before = old.schema.schema(of: table)?.properties ?? []
+        let after = new.schema.schema(of: table)?.properties ?? []
+        return !after.starts(with: before) { $0.name == $1.name && $0.column == $1.column }
     }
 
     /// The properties of a table, where they stand now, of which what was recorded may tell.
     func columns(of table: UInt32, recordedAs written: ColumnSet) -> ColumnSet {
+        guard mayHaveMoved(in: table) else { return written }
         var result = ColumnSet()
         let properties = new.schema.schema(of: table)?.properties ?? []
-        for (column, property) in properties.enumerated() where property.isStored {
-            if losesPlaces || !recorded(ColumnSet(column), in: table).isDisjoint(with: written) {
-                result.insert(column)
-            }
-        }
+        for (column, property) in properties.enumerated() where property.isStored { result.insert(column) }
         return result
     }
 

@@ -75,4 +75,27 @@ struct MovedObjectTests {
             #expect(names.contains("word"))
         }
     }
+
+    @Test("tell what a migration wrote between two changes of its own, each of which moved it")
+    func insideMigration() throws {
+        let things = try ChangingClass(directory.path("migrated.realm"))
+        let all = ["gone", "left", "number", "word"].map { PropertySchema(name: $0, kind: .int) }
+        var key: Int64 = 0
+        let before = try things.write(all) { key = try $0.insert() }
+        let after = try things.migrate(through: Array(all.dropFirst()), to: Array(all.dropFirst(2)), version: 1) {
+            try $0.set(2, key: key, to: StoredValue.int(7))
+        }
+        let (first, last) = (try FixedView(before.snapshot), try FixedView(after.snapshot))
+        let changes = try #require(try things.file.changes(after: first.version, through: last.snapshot))
+        let step = ChangeStep(changes, from: first.model, to: last.model)
+        for keyPaths in [nil, ["word"]] as [[String]?] {
+            let subject = ObjectSubject(className: ChangingClass.name, key: key, keyPaths: keyPaths)
+            var state = try subject.state(at: first)
+            guard case .changed(let names, _, _)? = try subject.advance(&state, by: step, from: first) else {
+                Issue.record("Nothing was told.")
+                continue
+            }
+            #expect(names.contains("word"))
+        }
+    }
 }

@@ -56,13 +56,17 @@ extension _CollectionBacking {
         attempt { () throws -> _CollectionBacking? in
             do {
                 return try _CollectionBacking(descriptor, of: elements, in: core)
-            } catch is QueryError {
+            } catch let error as QueryError {
                 // A migration took the property, or made something else of it.
                 if !descriptor.outlivesOwner || descriptor.className == nil { return nil }
-                var empty = descriptor
-                empty.predicate = .constant(false)
-                empty.steps = []
-                return try _CollectionBacking(empty, of: elements, in: core)
+                var bare = descriptor
+                bare.predicate = nil
+                bare.steps = []
+                guard let source = try _CollectionBacking(bare, of: elements, in: core) else { return nil }
+                // What was asked is kept: live ones have their elements again when the property is back.
+                let found = _CollectionBacking(source, misfit: error, asked: descriptor)
+                found.outlivesOwner = true
+                return found
             }
         }
     }

@@ -72,6 +72,9 @@ struct UndeclaredPropertyTests {
     private actor Holder {
         private var realm: Realm?
         private var kept: [Results<Older>] = []
+        /// What was made of these while they found nothing.
+        private var frozen: [Results<Older>] = []
+        private var handedOver: [Frozen<Results<Older>>] = []
 
         func open(_ configuration: Realm.Configuration) async throws {
             let realm = try await Realm(configuration: configuration, actor: self)
@@ -113,6 +116,46 @@ struct UndeclaredPropertyTests {
                 #expect(results.count == found.count && results.first?.n == found.first)
                 #expect(sum == found.reduce(0, +))
                 return found
+            }
+        }
+
+        /// Freezes results that find nothing, since they do not fit: their frozen forms do not fit either.
+        func freezeMisfits() throws {
+            let realm = try #require(realm)
+            frozen = kept.map { $0.freeze() }
+            handedOver = kept.map(\.frozen)
+            for results in frozen + handedOver.map(\.value) {
+                #expect(results.isFrozen && results.isEmpty && results.count == 0 && results.first == nil)
+                #expect(results.filter("n > 0").isEmpty && results.sorted(byKeyPath: "n").isEmpty)
+                let unreadable = #expect(throws: Realm.Error.self) { try results.requireReadable() }
+                #expect(unreadable?.code == .invalidInput)
+                let refused = #expect(throws: Realm.Error.self) {
+                    _ = try results.filter(RealmPredicate(parsing: "n > 0"))
+                }
+                #expect(refused?.code == .invalidInput)
+            }
+            // The classes have no such collection at the moment.
+            let thawed = frozen.compactMap { $0.thaw() } + handedOver.compactMap { realm.thaw($0) }
+            #expect(thawed.isEmpty)
+        }
+
+        /// What the frozen ones find when they are thawed.
+        func thawMisfits() throws -> [[Int]] {
+            let realm = try #require(realm)
+            let thawed = frozen.compactMap { $0.thaw() } + handedOver.compactMap { realm.thaw($0) }
+            for results in thawed { try results.requireReadable() }
+            return thawed.map { $0.map(\.n) as [Int] }
+        }
+
+        /// Keeps what observers get where their owner is gone, in the live realm.
+        func keepOutliving() throws {
+            let realm = try #require(realm)
+            kept = try kept.map { results in
+                let outliving = try #require(Results<Older>._resolve(results._reference.outlivingOwner, in: realm))
+                #expect(!outliving.isFrozen && outliving.isEmpty)
+                let unreadable = #expect(throws: Realm.Error.self) { try outliving.requireReadable() }
+                #expect(unreadable?.code == .invalidInput)
+                return outliving
             }
         }
 
@@ -182,6 +225,31 @@ struct UndeclaredPropertyTests {
             }
         }
         #expect(try await holder.look() == [[3], [3], [1, 2, 3], [1, 3]])
+    }
+
+    @Test("Results that were frozen, or made anew, without their property find it when it is there again")
+    func frozenMisfits() async throws {
+        let path = directory.path("frozen.realm")
+        let holder = Holder()
+        try await holder.open(Self.configuration(path, Older.self, 1))
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try UndeclaredPropertyTests.addProperties(path)
+        }
+        try await holder.keepAll()
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try withNewRealm(UndeclaredPropertyTests.configuration(path, WithoutSecond.self, 3)) { _ in }
+        }
+        #expect(try await holder.look() == [[], [], [], []])
+        try await holder.freezeMisfits()
+        try await holder.keepOutliving()
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try withNewRealm(UndeclaredPropertyTests.configuration(path, Both.self, 4)) { realm in
+                try realm.write { for object in realm.objects(Both.self) where object.n == 3 { object.second = 5 } }
+            }
+        }
+        let found = [[3], [3], [1, 2, 3], [1, 3]]
+        #expect(try await holder.look() == found)
+        #expect(try await holder.thawMisfits() == found + found)
     }
 
     /// Observes what a property that only the file has finds.

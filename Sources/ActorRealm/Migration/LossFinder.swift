@@ -18,8 +18,8 @@ final class LossFinder {
     private var discarded: Set<Name> = []
     /// What renamed properties have become: the old names by the new ones.
     private var renamed: [Name: String] = [:]
-    /// What a renamed property has taken the place of, with the objects that had a value there.
-    private var overwritten: [Name: NotedRows] = [:]
+    /// The properties of the file that renamed ones have taken the place of.
+    private var overwritten: Set<Name> = []
     /// Whether properties go: where none does, none can take the name of another one either, and no read is of interest.
     private var dropsProperties = false
     /// The old objects of which a property was read.
@@ -33,12 +33,13 @@ final class LossFinder {
         for schema in declared.list {
             guard let old = stored[schema.name] else { continue }
             for property in old.properties where property.isStored {
+                let name = Name(className: schema.name, property: property.name)
                 guard let new = schema[property.name], new.isStored else {
                     dropsProperties = true
                     continue
                 }
                 if property.hasType(of: new, stored.name(of:)) { continue }
-                retyped[Name(className: schema.name, property: property.name)] = NotedRows()
+                retyped[name] = NotedRows()
             }
         }
     }
@@ -68,21 +69,12 @@ final class LossFinder {
 
     func discard(_ name: Name) { discarded.insert(name) }
 
-    /// The objects that have values which go where a property gets the name of another one.
-    func rowsOverwritten(_ name: Name, in new: RealmCore) throws -> NotedRows {
-        var rows = NotedRows()
-        // Values of another type are gone already, and what was added has defaults only.
-        let isStored = stored[name.className]?[name.property]?.isStored == true && retyped[name] == nil
-        if isStored || renamed[name] != nil { try forEachRemaining(name, new) { rows.insert($0) } }
-        return rows
-    }
-
-    /// Notes that a property got another name, in the place of values of some objects.
-    func rename(_ className: String, from old: String, to new: String, over rows: NotedRows) {
+    /// Notes that a property got another name.
+    func rename(_ className: String, from old: String, to new: String) {
         let name = Name(className: className, property: new)
-        // What was renamed to it before is lost as that.
+        // What was renamed to it before is lost as that. What was added has no values of the file.
         let replaced = renamed[name].map { Name(className: className, property: $0) } ?? name
-        if !rows.isEmpty { overwritten[replaced] = rows }
+        if stored[className]?[replaced.property]?.isStored == true { overwritten.insert(replaced) }
         renamed[name] = old
     }
 
@@ -102,9 +94,6 @@ final class LossFinder {
                 var read = NotedRows()
                 let count: Int
                 switch fate {
-                case .replaced(let rows):
-                    read = rowsRead(name, old)
-                    count = try replacedCount(name, rows, without: read, new)
                 case .removed:
                     read = rowsRead(name, old)
                     count = try remainingCount(name, without: read, old, new)
@@ -133,11 +122,9 @@ final class LossFinder {
 
     /// What becomes of the values of a property that are not kept.
     private enum Fate {
-        /// A renamed property has taken their place.
-        case replaced(NotedRows)
         /// They go with the end of the block.
         case removed
-        /// They went before the block, and nothing can take their place.
+        /// They are in the old objects only, and nothing that the block writes can take their place.
         case cleared
         /// They went before the block, which may have written others.
         case retyped(NotedRows)
@@ -145,7 +132,7 @@ final class LossFinder {
 
     /// What becomes of the values of a property; nil when they are kept.
     private func fate(of name: Name) -> Fate? {
-        if let rows = overwritten[name] { return .replaced(rows) }
+        if overwritten.contains(name) { return .cleared }
         if renamed.contains(where: { $0.key.className == name.className && $0.value == name.property }) { return nil }
         guard let new = declared[name.className]?[name.property] else { return .removed }
         if !new.isStored { return .cleared }
@@ -185,23 +172,8 @@ final class LossFinder {
         return count
     }
 
-    /// How many objects had a value that another property has taken the place of, are there still, and were not read.
-    private func replacedCount(
-        _ name: Name,
-        _ rows: NotedRows,
-        without read: NotedRows,
-        _ new: RealmCore
-    ) throws -> Int {
-        guard let after = try new.model.table(named: name.className) else { return 0 }
-        var count = 0
-        try rows.forEachKey { key in
-            guard !read.contains(key), try after.contains(key: key) else { return }
-            count += 1
-        }
-        return count
-    }
-
-    /// How many objects had a value that went before the block, are there still, and are none of those that it has read or written.
+    /// How many objects had a value that only the old ones have now, are there still, and are none of those that the block has read or
+    /// written.
     private func clearedCount(
         _ name: Name,
         without noted: NotedRows,

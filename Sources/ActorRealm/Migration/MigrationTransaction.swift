@@ -220,10 +220,7 @@ final class MigrationTransaction {
                     + "'\(target.typeDescription)'."
             )
         }
-        attempt(className, oldName) {
-            let rows = try finder.rowsOverwritten(LossFinder.Name(className: className, property: column), in: new)
-            finder.rename(className, from: oldName, to: column, over: rows)
-        }
+        finder.rename(className, from: oldName, to: column)
         var steps: [SchemaPlan.Step] = []
         if new.model.schema[className]?[column] != nil {
             steps.append(.removeProperty(className: className, name: column))

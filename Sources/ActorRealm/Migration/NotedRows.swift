@@ -33,19 +33,5 @@ struct NotedRows {
         return word & Self.bit(key) != 0
     }
 
-    /// Calls a function with each key once, in no order.
-    func forEachKey(_ body: (Int64) throws -> Void) rethrows {
-        for key in runs { try body(key) }
-        for (place, word) in bits {
-            var rest = word
-            while rest != 0 {
-                let key = place << 6 | Int64(rest.trailingZeroBitCount)
-                rest &= rest - 1
-                // A run that has grown since may hold it as well.
-                if !runs.contains(key) { try body(key) }
-            }
-        }
-    }
-
     private static func bit(_ key: Int64) -> UInt64 { UInt64(1) << UInt64(key & 63) }
 }

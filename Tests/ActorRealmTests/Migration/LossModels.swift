@@ -51,6 +51,19 @@ enum Losing {
         override class func shouldIncludeInDefaultSchema() -> Bool { false }
     }
 
+    /// With `name` under another name, which a property had that could not be nil.
+    class Unnamed: Object {
+        @Persisted(primaryKey: true) var id: Int
+        @Persisted var fax: String?
+        @Persisted var age: Int
+        @Persisted var nick: String?
+        @Persisted var marks: List<Int>
+        @Persisted var price: Decimal128
+        @Persisted var twin: Unnamed?
+        override class func _realmObjectName() -> String? { "Person" }
+        override class func shouldIncludeInDefaultSchema() -> Bool { false }
+    }
+
     /// With other keys, which have no index before the migration is done.
     class Keyed: Object {
         @Persisted(primaryKey: true) var name: String

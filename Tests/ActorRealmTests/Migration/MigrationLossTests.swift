@@ -181,6 +181,33 @@ import Testing
         #expect(warnings() == ["'Person.name' is removed, which has values in 5 objects \(Self.unread)"])
     }
 
+    @Test func `objects that the block has made before a rename lose nothing`() throws {
+        var configuration = file.configuration(Losing.Renamed.self, version: 2, journal) { migration, _ in
+            migration.enumerateObjects(ofType: "Person") { old, _ in _ = (old?["name"], old?["nick"]) }
+            migration.create("Person", value: ["id": 100, "name": "made"])
+            migration.renameProperty(onType: "Person", from: "fax", to: "name")
+        }
+        configuration.migrationLossPolicy = .refuse
+        try withNewRealm(configuration) { realm in
+            let people = realm.objects(Losing.Renamed.self)
+            #expect(people.count == 11 && people.filter("name != ''").count == 4)
+        }
+        #expect(warnings().isEmpty)
+    }
+
+    @Test func `what a rename takes the place of counts as the file had it`() throws {
+        let configuration = file.configuration(Losing.Unnamed.self, version: 2, journal) { migration, _ in
+            // Neither what the block writes before is the file's, nor what is empty in a property that may be nil now.
+            migration.object(ofType: "Person", forPrimaryKey: 1)?["fax"] = "written"
+            migration.renameProperty(onType: "Person", from: "name", to: "fax")
+        }
+        try withNewRealm(configuration) { realm in
+            let isRenamed = realm.objects(Losing.Unnamed.self).allSatisfy { $0.fax == "name \($0.id)" }
+            #expect(isRenamed)
+        }
+        #expect(warnings() == ["'Person.fax' is removed, which has values in 4 objects"])
+    }
+
     @Test func `objects that the block deletes lose nothing`() throws {
         let configuration = file.configuration(Losing.Smaller.self, version: 2, journal) { migration, _ in
             migration.enumerateObjects(ofType: "Person") { old, new in

@@ -80,6 +80,8 @@ private typealias Absent = Decimal128?
     }
 
     private static let names = ["a", "b", "c", "d"]
+    /// The first key of objects that the block makes.
+    private static let firstMade = 1_000
 
     private static func thing(_ kinds: [Kind]) -> ObjectBase.Type {
         func first<A: _Persistable>(_ a: A.Type) -> ObjectBase.Type { second(a, kinds[1].type) }
@@ -107,6 +109,8 @@ private typealias Absent = Decimal128?
         var reads: [String: Set<Int>] = [:]
         var discards: Set<String> = []
         var deletes: Set<Int> = []
+        /// How many objects the block makes before each rename.
+        var creates = 0
         /// The rows that get a new value, by property.
         var writes: [String: Set<Int>] = [:]
         var seed: UInt64
@@ -186,14 +190,16 @@ private typealias Absent = Decimal128?
             try withNewRealm(configuration) { realm in
                 #expect(refused.isEmpty, comment)
                 let ids = Set(realm.dynamicObjects("Thing").compactMap { $0["id"] as? Int })
-                #expect(ids == Set(0..<rows.count).subtracting(deeds.deletes), comment)
+                let made = Set((0..<deeds.creates * deeds.renames.count).map { Self.firstMade + $0 })
+                #expect(ids == Set(0..<rows.count).subtracting(deeds.deletes).union(made), comment)
                 // What stays is as it was.
                 for (index, name) in Self.names.enumerated()
                 where before[index].keeps(after[index]) && after[index] != .absent && before[index] == .string
                     && !deeds.renames.contains(where: { $0.to == name })
                 {
                     for object in realm.dynamicObjects("Thing") {
-                        guard let id = object["id"] as? Int, deeds.writes[name]?.contains(id) != true else { continue }
+                        guard let id = object["id"] as? Int, id < rows.count, deeds.writes[name]?.contains(id) != true
+                        else { continue }
                         #expect((object[name] as? String ?? "") == rows[id][index] as? String, comment)
                     }
                 }
@@ -241,6 +247,7 @@ private typealias Absent = Decimal128?
             deeds.reads[name] = Set((0..<count).filter { _ in isPart ? Bool.random(using: &random) : true })
         }
         deeds.discards = some(stored)
+        deeds.creates = Int.random(in: 0...2, using: &random)
         for index in names.indices where before[index] != .absent && after[index] == .absent {
             let targets = names.indices.filter { after[$0] != .absent && before[index].keeps(after[$0]) }
             guard Bool.random(using: &random), let target = targets.randomElement(using: &random) else { continue }
@@ -262,7 +269,16 @@ private typealias Absent = Decimal128?
     private static func block(_ after: [Kind], _ deeds: Deeds) -> MigrationBlock {
         { migration, _ in
             var random = SplitMix64(seed: deeds.seed)
-            for rename in deeds.renames { migration.renameProperty(onType: "Thing", from: rename.from, to: rename.to) }
+            for (index, rename) in deeds.renames.enumerated() {
+                for number in 0..<deeds.creates {
+                    var values: [String: Any] = ["id": firstMade + index * deeds.creates + number]
+                    for (name, kind) in zip(names, after) {
+                        if let value = kind.value(&random) { values[name] = value }
+                    }
+                    migration.create("Thing", value: values)
+                }
+                migration.renameProperty(onType: "Thing", from: rename.from, to: rename.to)
+            }
             for name in deeds.discards { migration.discardValues(ofProperty: name, onType: "Thing") }
             migration.enumerateObjects(ofType: "Thing") { old, new in
                 let id = old?["id"] as? Int ?? -1
@@ -283,15 +299,7 @@ private typealias Absent = Decimal128?
         for rename in deeds.renames {
             let (source, target) = (names.firstIndex(of: rename.from)!, names.firstIndex(of: rename.to)!)
             if let replaced = origin[target] {
-                // Nil is none, and becomes nothing where that is not allowed.
-                let kind = after[target]
-                let found = rows.indices.filter { id in
-                    let row = rows[id]
-                    let isValue = before[replaced].isValue(row[replaced])
-                    let isOptional = kind == .optionalInt || kind == .optionalString
-                    return isValue && isOptional || kind.isValue(row[replaced])
-                        || isOptional && before[replaced] != kind && row[replaced] != nil
-                }
+                let found = rows.indices.filter { before[replaced].isValue(rows[$0][replaced]) }
                 if !found.isEmpty { overwritten[replaced] = found }
             }
             origin[target] = source

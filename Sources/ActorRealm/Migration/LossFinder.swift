@@ -20,9 +20,9 @@ final class LossFinder {
     private var renamed: [Name: String] = [:]
     /// The properties of the file that renamed ones have taken the place of.
     private var overwritten: Set<Name> = []
-    /// Whether properties go: where none does, none can take the name of another one either, and no read is of interest.
-    private var dropsProperties = false
-    /// The old objects of which a property was read.
+    /// The properties of which reads are of interest: they go, or one that goes has their type and may take their name.
+    private(set) var followed: [Name] = []
+    /// The old objects of which such a property was read.
     private var lookedAt: [ObjectIdentifier: NotedRows] = [:]
     /// The properties that change their type, by what they were written through; nil for all others.
     private var namesWritten: [ObjectIdentifier: Name?] = [:]
@@ -32,15 +32,28 @@ final class LossFinder {
         self.declared = declared
         for schema in declared.list {
             guard let old = stored[schema.name] else { continue }
+            let going = old.properties.filter { $0.isStored && schema[$0.name]?.isStored != true }
             for property in old.properties where property.isStored {
                 let name = Name(className: schema.name, property: property.name)
                 guard let new = schema[property.name], new.isStored else {
-                    dropsProperties = true
+                    followed.append(name)
                     continue
                 }
+                if going.contains(where: { $0.hasType(of: new, stored.name(of:)) }) { followed.append(name) }
                 if property.hasType(of: new, stored.name(of:)) { continue }
                 retyped[name] = NotedRows()
             }
+        }
+    }
+
+    /// Follows the reads of old objects.
+    ///
+    /// The old realm has to know its migration, so that a class which cannot be read is kept as its mistake.
+    func follow(_ old: RealmCore) {
+        for name in followed {
+            let info = old.registry.dynamicAccessor(className: name.className)?.info
+            guard let property = info?.property(columnNamed: name.property) else { continue }
+            lookedAt[ObjectIdentifier(property)] = NotedRows()
         }
     }
 
@@ -48,7 +61,7 @@ final class LossFinder {
 
     /// Notes that a property of an old object was read.
     func looked(at property: ModelProperty, ofRow key: Int64) {
-        if dropsProperties { lookedAt[ObjectIdentifier(property), default: NotedRows()].insert(key) }
+        if !lookedAt.isEmpty { lookedAt[ObjectIdentifier(property)]?.insert(key) }
     }
 
     /// Notes that a property of a new object was written.

@@ -61,6 +61,7 @@ final class MigrationTransaction {
         try AddedDefaults(plan, in: new.registry.schema, of: stored).write(to: new)
         new.migration = self
         old.migration = self
+        finder.follow(old)
     }
 
     var isCancelled: Bool { cancellation?.isCancelled ?? false }

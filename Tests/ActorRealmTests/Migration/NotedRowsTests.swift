@@ -1,3 +1,4 @@
+import RealmModel
 import RealmTestSupport
 import Testing
 
@@ -31,5 +32,18 @@ import Testing
         rows.insert(8_192)
         #expect((keys + [8_191]).allSatisfy { rows.contains($0) })
         #expect(!rows.contains(19_999) && !rows.contains(8_193) && !rows.contains(-1))
+    }
+
+    @Test func `only reads of what goes, and of what it may take the place of, are noted`() {
+        let id = PropertySchema(name: "id", kind: .int)
+        let name = PropertySchema(name: "name", kind: .string)
+        let fax = PropertySchema(name: "fax", kind: .string)
+        func schema(_ properties: [PropertySchema]) -> DatabaseSchema {
+            DatabaseSchema(classes: [
+                ClassSchema(name: "Person", properties: properties), ClassSchema(name: "City", properties: [id, name]),
+            ])
+        }
+        let finder = LossFinder(from: schema([id, name, fax]), to: schema([id, name]))
+        #expect(finder.followed.map { "\($0.className).\($0.property)" } == ["Person.name", "Person.fax"])
     }
 }

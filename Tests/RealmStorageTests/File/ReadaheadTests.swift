@@ -9,15 +9,21 @@ struct ReadaheadTests {
     @Test("Around the first touches of a file the neighbours are read, and behind them single runs")
     func opening() {
         let readahead = Readahead()
-        #expect(readahead.window(touching: 1_000, pageCount: 1, limit: 5_000) == 993..<1_006)
+        #expect(readahead.window(touching: 1_000, pageCount: 1, limit: 5_000) == 993..<1_002)
         #expect(readahead.window(touching: 994, pageCount: 1, limit: 5_000) == nil, "it was asked for with the first")
-        #expect(readahead.window(touching: 3, pageCount: 1, limit: 5_000) == 0..<9)
-        #expect(readahead.window(touching: 4_998, pageCount: 1, limit: 5_000) == 4_991..<5_000)
-        #expect(readahead.window(touching: 2_000, pageCount: 20, limit: 5_000) == 1_993..<2_020)
-        #expect(readahead.window(touching: 100, pageCount: 1, limit: 5_000) == 93..<106)
+        #expect(readahead.window(touching: 4_999, pageCount: 1, limit: 5_000) == 4_992..<5_000)
+        #expect(readahead.window(touching: 2_000, pageCount: 20, limit: 5_000) == 2_000..<2_020)
+        #expect(readahead.window(touching: 100, pageCount: 1, limit: 5_000) == 100..<101)
         #expect(readahead.window(touching: 995, pageCount: 1, limit: 5_000) == nil, "others were asked for since")
         #expect(readahead.window(touching: 3_000, pageCount: 1, limit: 5_000) == 3_000..<3_001)
         #expect(readahead.window(touching: 50, pageCount: 4, limit: 5_000) == 50..<54)
+    }
+
+    @Test("The window around a first touch ends with the pages that there are, and has a long run whole")
+    func openingAtEnds() {
+        let low = Readahead()
+        #expect(low.window(touching: 3, pageCount: 1, limit: 5_000) == 0..<5)
+        #expect(low.window(touching: 2_000, pageCount: 20, limit: 5_000) == 1_993..<2_020)
     }
 
     @Test("While touches ascend, each page is asked for once, in windows that double")

@@ -251,7 +251,7 @@ struct StaleInputTests {
             let draft = Keeper()
             draft.nicknames.append(objectsIn: ["d"])
             let drafted: FlattenSequence<[List<String>]> = [draft.nicknames, names].joined()
-            func take(_ value: some Sequence, as expected: [String]) throws {
+            func take(_ value: any Sequence, as expected: [String]) throws {
                 try realm.write {
                     try third.setValues(["nicknames": ["old"]])
                     try third.setValues(["nicknames": value])

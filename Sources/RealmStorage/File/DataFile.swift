@@ -74,7 +74,8 @@ final class DataFile: StorageDevice {
             guard status.st_mode & S_IFMT == S_IFREG else {
                 throw StorageError(.notADatabase, "The path names something that is not a regular file", path: path)
             }
-            if !isReadOnly { FileSizeLimit.ask() }
+            // Also for who only reads: the lock file is written to then as well.
+            FileSizeLimit.ask()
             return DataFile(
                 descriptor: descriptor,
                 path: path,

@@ -377,10 +377,23 @@ extension LockFile {
         try write([UInt8](repeating: 0, count: bytes.count), at: bytes.lowerBound, to: descriptor, path)
     }
 
-    static func write(_ bytes: [UInt8], at start: Int, to descriptor: Int32, _ path: String)
-        throws(StorageError)
-    {
-        // Asked for when the realm was opened: an opening writes several pieces.
+    /// Writes a piece of the lock file.
+    ///
+    /// - Parameters:
+    ///   - bytes: The piece.
+    ///   - start: Where it begins.
+    ///   - descriptor: The lock file.
+    ///   - path: Its path.
+    ///   - asks: Whether the system is asked for the limit of the length of files before. An opening does that once, and writes several pieces.
+    /// - Throws: `StorageError` where it cannot be written, or the limit does not allow it.
+    static func write(
+        _ bytes: [UInt8],
+        at start: Int,
+        to descriptor: Int32,
+        _ path: String,
+        asking asks: Bool = false
+    ) throws(StorageError) {
+        if asks { FileSizeLimit.ask() }
         try FileSizeLimit.require(start + bytes.count, "Cannot write the lock file", path)
         var offset = 0
         while offset < bytes.count {

@@ -143,8 +143,8 @@ extension LockFile {
                 text.append(0)
                 let offset =
                     Layout.area(processSlot) + Layout.Area.places + Int(number) * Layout.Area.placeByteCount
-                // It only tells where versions are held.
-                try? LockFile.write(text, at: offset, to: descriptor, path)
+                // It only tells where versions are held. An opening writes the first one, and has asked for the limit.
+                try? LockFile.write(text, at: offset, to: descriptor, path, asking: places.all.count > 1)
             }
             places.last = (origin, number)
             return number

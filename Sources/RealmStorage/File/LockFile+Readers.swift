@@ -41,6 +41,8 @@ extension LockFile {
                 if entries.end == entries.roomEnd {
                     let offset = Layout.area(processSlot) + Layout.Area.readers + entries.end * Layout.Reader.byteCount
                     let byteCount = Layout.readerStep * Layout.Reader.byteCount
+                    // This may be long after the opening.
+                    FileSizeLimit.ask()
                     try LockFile.writeZeros(offset..<(offset + byteCount), to: descriptor, path)
                     entries.roomEnd += Layout.readerStep
                 }

@@ -88,7 +88,9 @@ extension LockFile {
             }
         }
         let begin = Layout.area(processSlot) + Layout.Area.rules + noted.roomEnd * 8
-        guard (try? LockFile.write(bytes, at: begin, to: descriptor, path)) != nil else { return false }
+        // An opening writes the first ones, and has asked for the limit.
+        let asks = noted.roomEnd > 0
+        guard (try? LockFile.write(bytes, at: begin, to: descriptor, path, asking: asks)) != nil else { return false }
         noted.roomEnd = end
         return true
     }

@@ -14,8 +14,13 @@ struct FileSizeLimitTests {
     }
 
     private static func configuration(_ directory: TemporaryDirectory) -> Realm.Configuration {
+        configuration(path: directory.path("limited.realm"))
+    }
+
+    private static func configuration(path: String, readOnly isReadOnly: Bool = false) -> Realm.Configuration {
         Realm.Configuration(
-            fileURL: URL(fileURLWithPath: directory.path("limited.realm")),
+            fileURL: URL(fileURLWithPath: path),
+            readOnly: isReadOnly,
             objectTypes: [Parcel.self] as [ObjectBase.Type]
         )
     }
@@ -117,6 +122,36 @@ struct FileSizeLimitTests {
             }
             withExtendedLifetime(directory) {}
         }
+    }
+
+    @Test("A realm that is only read is an error where its lock file has no room, also as the first of its process")
+    func readOnlyRealms() async {
+        let directory = TemporaryDirectory()
+        let path = directory.path("limited.realm")
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            try withNewRealm(FileSizeLimitTests.configuration(path: path)) { realm in
+                let added = FileSizeLimitTests.add(0..<10, to: realm)
+                #expect(added == nil)
+                realm.close()
+            }
+        }
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            signal(SIGXFSZ, SIG_DFL)
+            FileSizeLimitTests.limit(to: 4_096)
+            let configuration = FileSizeLimitTests.configuration(path: path, readOnly: true)
+            let error = #expect(throws: Realm.Error.self) {
+                try withNewRealm(configuration) { $0.close() }
+            }
+            #expect(error?.code == .outOfDiskSpace)
+            #expect(error?.message.contains("RLIMIT_FSIZE") == true)
+            FileSizeLimitTests.limit(to: nil)
+            try withNewRealm(configuration) { realm in
+                let ids = FileSizeLimitTests.ids(in: realm)
+                #expect(ids == Array(0..<10))
+                realm.close()
+            }
+        }
+        withExtendedLifetime(directory) {}
     }
 
     @Test("A new file for which the limit leaves no room is an error, and can be made when it is raised")

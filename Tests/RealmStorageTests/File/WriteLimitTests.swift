@@ -110,14 +110,59 @@ struct WriteLimitTests {
             let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
             defer { close(descriptor) }
             WriteLimitTests.limit(to: 4_096)
+            FileSizeLimit.ask()
             try LockFile.write([UInt8](repeating: 1, count: 16), at: 4_080, to: descriptor, path)
             let error = #expect(throws: StorageError.self) {
                 try LockFile.write([1, 2], at: 4_095, to: descriptor, path)
             }
             #expect(error?.code == .full)
             #expect(error?.errorNumber == EFBIG)
+            // Where it was lowered since.
+            WriteLimitTests.limit(to: 2_048)
+            let lowered = #expect(throws: StorageError.self) {
+                try LockFile.write([1, 2], at: 2_047, to: descriptor, path, asking: true)
+            }
+            #expect(lowered?.code == .full)
             withExtendedLifetime(directory) {}
         }
+    }
+
+    @Test("A lock file gets no room for more readers beyond a limit that was lowered since")
+    func readers() async {
+        await #expect(processExitsWith: .success) {
+            let directory = TemporaryDirectory()
+            let file = try StorageFile.open(path: directory.path("a.realm"))
+            let lock = try #require(file.lock)
+            // So long it is with the room for the first readers.
+            let readers = LockFileLayout.area(0) + LockFileLayout.Area.readers
+            WriteLimitTests.limit(to: readers + LockFileLayout.readerStep * LockFileLayout.Reader.byteCount)
+            let error = #expect(throws: StorageError.self) {
+                for _ in 0...LockFileLayout.readerStep { _ = try lock.register(version: nil) }
+            }
+            #expect(error?.code == .full)
+            #expect(error?.message.hasPrefix("Cannot write the lock file") == true)
+            withExtendedLifetime((directory, file)) {}
+        }
+    }
+
+    @Test("A file that is only read, as the first of its process, has no lock file beyond it")
+    func readOnlyFiles() async {
+        let directory = TemporaryDirectory()
+        let path = directory.path("a.realm")
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let file = try StorageFile.open(path: path)
+            withExtendedLifetime(file) {}
+        }
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            WriteLimitTests.limit(to: 4_096)
+            var options = StorageOptions()
+            options.isReadOnly = true
+            options.createsIfMissing = false
+            let reading = options
+            let error = #expect(throws: StorageError.self) { _ = try StorageFile.open(path: path, options: reading) }
+            #expect(error?.code == .full)
+        }
+        withExtendedLifetime(directory) {}
     }
 
     @Test("A file is made no longer than it, and may be cut where it is")

@@ -41,12 +41,13 @@ struct ElementSource {
     ///
     /// - Throws: What `requireReadable()` of the collection does, and `Realm.Error` with the code `.invalidInput` where it does not have all
     ///   positions of the view any more, or where nobody can tell which ones something goes over.
-    func requireReadable() throws { try requireReadable(depth: 0) }
+    func requireReadable() throws { try requireReadable(depth: 0, asArgument: false) }
 
     /// The same for what is inside of a number of sequences.
-    private func requireReadable(depth: Int) throws {
-        if isBlind { return try requireParts(depth: depth) }
+    private func requireReadable(depth: Int, asArgument isArgument: Bool) throws {
+        if isBlind { return try requireParts(depth: depth, asArgument: isArgument) }
         let value = elements
+        if isArgument, let collection = value as? any RealmCollection { try Self.requireRealm(of: collection) }
         if let collection = value as? any RealmCollection { try collection.requireReadable() }
         try (value as? any BackedMap)?.requireReadable()
         let shown = value as? any ShownElements
@@ -62,18 +63,25 @@ struct ElementSource {
     }
 
     /// The same for what begins anew whenever it is gone over: what it goes over is looked at, and the sequences that it joins.
-    private func requireParts(depth: Int) throws {
+    private func requireParts(depth: Int, asArgument isArgument: Bool) throws {
         guard !isSliced, depth < Self.depthLimit, let view = elements as? any AnewView else { throw blindError }
         let parts = view.parts
-        for part in parts { try ElementSource(of: part).requireReadable(depth: depth + 1) }
+        for part in parts { try ElementSource(of: part).requireReadable(depth: depth + 1, asArgument: isArgument) }
         guard let joined = view as? any JoinedView, joined.joinsViews else { return }
         // What can be gone over once only would have nothing left.
-        guard let segments = parts.first as? any Collection else { throw blindError }
-        try Self.require(segments: segments, depth: depth + 1)
+        guard let base = parts.first, Self.beginsAnew(base), let segments = base as? any Sequence else {
+            throw blindError
+        }
+        try Self.require(segments: segments, depth: depth + 1, asArgument: isArgument)
     }
 
-    private static func require(segments: some Collection, depth: Int) throws {
-        for segment in segments { try ElementSource(of: segment).requireReadable(depth: depth) }
+    private static func require(segments: some Sequence, depth: Int, asArgument isArgument: Bool) throws {
+        for segment in segments { try ElementSource(of: segment).requireReadable(depth: depth, asArgument: isArgument) }
+    }
+
+    /// Results of a realm that was invalidated are empty, and no error elsewhere.
+    private static func requireRealm(of collection: any RealmCollection) throws {
+        try collection.readableBacking()?.core.requireReading()
     }
 
     private var blindError: Realm.Error {
@@ -90,12 +98,12 @@ struct ElementSource {
     /// - Throws: As `requireReadable()`, and `Realm.Error` with the code `.invalidatedObject` for such results.
     func requireArgument(first limit: Int) throws {
         if ValueReader.isPlain(elements) { return }
-        if let collection = elements as? any RealmCollection {
-            try collection.readableBacking()?.core.requireReading()
-            // A view may begin anywhere.
-            if !isViewed { return try collection.requireFirst(limit) }
+        // A view may begin anywhere.
+        if !isViewed, let collection = elements as? any RealmCollection {
+            try Self.requireRealm(of: collection)
+            return try collection.requireFirst(limit)
         }
-        try requireReadable()
+        try requireReadable(depth: 0, asArgument: true)
     }
 
     /// Traps when a collection, or what it shows, has nothing because its owner is gone.
@@ -131,9 +139,29 @@ struct ElementSource {
     }
 
     /// Whether going over a value of a type may go over a collection of the library.
-    fileprivate static func mayRead(_ type: Any.Type) -> Bool {
-        type is any RealmCollection.Type || type is any BackedMap.Type || type is any ShownElements.Type
-            || type is any SequenceView.Type
+    fileprivate static func mayRead(_ type: Any.Type, depth: Int = 0) -> Bool {
+        if type is any RealmCollection.Type || type is any BackedMap.Type || type is any ShownElements.Type
+            || type is any ElementIterator.Type
+        {
+            return true
+        }
+        guard let view = type as? any SequenceView.Type else { return false }
+        guard depth < depthLimit, let viewed = view.viewedTypes else { return true }
+        return viewed.contains { mayRead($0, depth: depth + 1) }
+    }
+
+    /// Whether a sequence has the same elements whenever it is gone over, so that it can be gone over before.
+    private static func beginsAnew(_ value: Any, depth: Int = 0) -> Bool {
+        if value is any Collection || value is any RealmKeyedCollection || value is StrideTo<Int>
+            || value is StrideThrough<Int>
+        {
+            return true
+        }
+        // What others join may be iterators.
+        if depth >= depthLimit || value is any JoinedView { return false }
+        if let view = value as? any AnewView { return view.parts.allSatisfy { beginsAnew($0, depth: depth + 1) } }
+        guard !(value is any BlindView), let base = (value as? any SequenceView)?.viewedElements else { return false }
+        return beginsAnew(base, depth: depth + 1)
     }
 
     /// A position as a number; 0 for those of other types.
@@ -165,11 +193,15 @@ extension SectionedResults: ShownElements {
 
 /// A sequence of the standard library that reads another one when it is gone over.
 private protocol SequenceView {
+    /// The types of what it reads; nil where its own type does not say them.
+    static var viewedTypes: [Any.Type]? { get }
     var viewedElements: Any? { get }
     var viewedEnd: Int { get }
 }
 
 extension SequenceView {
+    fileprivate static var viewedTypes: [Any.Type]? { nil }
+
     /// Most views keep it to themselves, and those without a type in a box.
     fileprivate var viewedElements: Any? {
         let mirror = Mirror(reflecting: self)
@@ -185,6 +217,7 @@ private protocol SlicedView {}
 extension Slice: SlicedView {}
 
 extension Slice: SequenceView {
+    fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
     fileprivate var viewedElements: Any? { base }
     /// Of what is turned around the first position is behind the last one.
     fileprivate var viewedEnd: Int {
@@ -192,14 +225,38 @@ extension Slice: SequenceView {
     }
 }
 
-extension ReversedCollection: SequenceView {}
-extension LazySequence: SequenceView {}
-extension LazyFilterSequence: SequenceView {}
-extension LazyMapSequence: SequenceView {}
-extension LazyDropWhileSequence: SequenceView {}
-extension LazyPrefixWhileSequence: SequenceView {}
-extension PrefixSequence: SequenceView {}
-extension DropFirstSequence: SequenceView {}
+extension ReversedCollection: SequenceView {
+    fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
+}
+
+extension LazySequence: SequenceView {
+    fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
+}
+
+extension LazyFilterSequence: SequenceView {
+    fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
+}
+
+extension LazyMapSequence: SequenceView {
+    fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
+}
+
+extension LazyDropWhileSequence: SequenceView {
+    fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
+}
+
+extension LazyPrefixWhileSequence: SequenceView {
+    fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
+}
+
+extension PrefixSequence: SequenceView {
+    fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
+}
+
+extension DropFirstSequence: SequenceView {
+    fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
+}
+
 extension AnySequence: SequenceView {}
 extension AnyCollection: SequenceView {}
 extension AnyBidirectionalCollection: SequenceView {}
@@ -231,12 +288,26 @@ extension BlindView {
     }
 }
 
-extension IndexingIterator: BlindView {}
-extension IteratorSequence: BlindView {}
+extension IndexingIterator: BlindView {
+    fileprivate static var viewedTypes: [Any.Type]? { [Elements.self] }
+}
+
+extension IteratorSequence: BlindView {
+    fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
+}
+
 extension AnyIterator: BlindView {}
-extension EnumeratedSequence: AnewView {}
+
+extension EnumeratedSequence: AnewView {
+    fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
+}
+
 extension EnumeratedSequence.Iterator: BlindView {}
-extension Zip2Sequence: AnewView {}
+
+extension Zip2Sequence: AnewView {
+    fileprivate static var viewedTypes: [Any.Type]? { [Sequence1.self, Sequence2.self] }
+}
+
 extension Zip2Sequence.Iterator: BlindView {}
 extension ReversedCollection.Iterator: BlindView {}
 extension LazyFilterSequence.Iterator: BlindView {}
@@ -244,12 +315,23 @@ extension LazyMapSequence.Iterator: BlindView {}
 extension LazyDropWhileSequence.Iterator: BlindView {}
 extension LazyPrefixWhileSequence.Iterator: BlindView {}
 extension PrefixSequence.Iterator: BlindView {}
-extension DropWhileSequence: BlindView {}
+
+extension DropWhileSequence: BlindView {
+    fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
+}
+
 extension DropWhileSequence.Iterator: BlindView {}
-extension DiscontiguousSlice: BlindView {}
-extension DefaultIndices: BlindView {}
+
+extension DiscontiguousSlice: BlindView {
+    fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
+}
+
+extension DefaultIndices: BlindView {
+    fileprivate static var viewedTypes: [Any.Type]? { [Elements.self] }
+}
 
 extension FlattenSequence: AnewView, JoinedView {
+    fileprivate static var viewedTypes: [Any.Type]? { [Base.self, Base.Element.self] }
     fileprivate var joinsViews: Bool { ElementSource.mayRead(Base.Element.self) }
 }
 
@@ -258,6 +340,7 @@ extension FlattenSequence.Iterator: JoinedView {
 }
 
 extension JoinedSequence: AnewView, JoinedView {
+    fileprivate static var viewedTypes: [Any.Type]? { [Base.self, Base.Element.self] }
     fileprivate var joinsViews: Bool { ElementSource.mayRead(Base.Element.self) }
 }
 

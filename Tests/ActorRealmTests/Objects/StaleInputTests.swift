@@ -5,6 +5,9 @@ import Testing
 /// Values that were good when they were made.
 @Suite("What throws refuses collections that are not there any more", .timeLimit(.minutes(60)))
 struct StaleInputTests {
+    /// A part of an array, lazily mapped.
+    private typealias Piece = LazyMapSequence<ArraySlice<String>, String>
+
     private static func code(_ body: () throws -> Void) -> Realm.Error.Code? {
         do { try body() } catch { return (error as? Realm.Error)?.code }
         return nil
@@ -183,6 +186,9 @@ struct StaleInputTests {
         add(IteratorSequence(CollectionOfOne(slice).joined().makeIterator()))
         add(repeatElement(slice, count: 2).joined())
         add((0..<2).lazy.flatMap { _ in slice })
+        add(stride(from: 0, to: 2, by: 1).lazy.flatMap { _ in slice })
+        add(zip([0, 1], [0, 1]).lazy.flatMap { _ in slice })
+        add(zip(IteratorSequence([0].makeIterator()), [0]).lazy.flatMap { _ in names })
         add(IteratorSequence(["a": slice].values.makeIterator()).joined())
         add(zip(slice, [1, 2]).lazy.map { $0.0 })
         add(slice.enumerated().lazy.map { $0.element })
@@ -248,6 +254,19 @@ struct StaleInputTests {
             let separated: JoinedSequence<[List<String>]> = [names, others].joined(separator: ["-"])
             let slice: Slice<List<String>> = names[0..<1]
             let mapped: LazyMapSequence<[String], String> = ["c"].lazy.map { $0 }
+            let letters = ["a", "b", "c", "d"]
+            let turned: ReversedCollection<[String]> = ["b", "a"].reversed()
+            let tail: Slice<FlattenSequence<[ReversedCollection<[String]>]>> = [turned, turned].joined().dropFirst()
+            let steps = stride(from: 0, to: 4, by: 2)
+            let pieces: LazySequence<FlattenSequence<LazyMapSequence<StrideTo<Int>, StaleInputTests.Piece>>> =
+                steps.lazy.flatMap { start in letters[start..<start + 2].lazy.map { $0 } }
+            let stepped: LazySequence<FlattenSequence<LazyMapSequence<StrideTo<Int>, List<String>>>> =
+                steps.lazy.flatMap { keepers[$0 / 2].nicknames }
+            let entries = Map<String, Int>()
+            entries["x"] = 1
+            entries["y"] = 2
+            let mappedEntries: LazySequence<FlattenSequence<LazyMapSequence<Map<String, Int>, List<String>>>> =
+                entries.lazy.flatMap { _ in others }
             let draft = Keeper()
             draft.nicknames.append(objectsIn: ["d"])
             let drafted: FlattenSequence<[List<String>]> = [draft.nicknames, names].joined()
@@ -270,6 +289,15 @@ struct StaleInputTests {
             try take([mapped].joined(), as: ["c"])
             try take(zip(names, others).lazy.map { $0.0 + $0.1 }, as: ["ac"])
             try take(names.enumerated().lazy.map { "\($0.offset)\($0.element)" }, as: ["0a", "1b"])
+            // Over arrays alone.
+            try take(tail, as: ["a", "b", "a"])
+            try take(pieces, as: letters)
+            try take(IteratorSequence([mapped].joined().makeIterator()), as: ["c"])
+            // Over what begins anew, and is no collection.
+            try take(zip([1, 2], keepers).lazy.flatMap { $0.1.nicknames }, as: ["a", "b", "c"])
+            try take(keepers.enumerated().lazy.flatMap { $0.element.nicknames }, as: ["a", "b", "c"])
+            try take(stepped, as: ["a", "b", "c"])
+            try take(mappedEntries, as: ["c", "c"])
             try realm.write {
                 try realm.insert(Keeper.self, value: ["id": 4, "nicknames": flat] as [String: Any])
                 realm.delete(keeper)
@@ -400,13 +428,22 @@ struct StaleInputTests {
                 let values: [String: Any] = ["id": 1, "nicknames": ["a"], "puppies": [["name": "Rex"]]]
                 return realm.create(Keeper.self, value: values)
             }
-            let arguments: [Any] = [keeper.nicknames, realm.objects(Puppy.self), keeper.puppies.projectTo.name]
+            let puppies = realm.objects(Puppy.self)
+            let joined: FlattenSequence<[Results<Puppy>]> = [puppies, puppies].joined()
+            let paired: Zip2Sequence<Results<Puppy>, Results<Puppy>> = zip(puppies, puppies)
+            let numbered: EnumeratedSequence<Results<Puppy>> = puppies.enumerated()
+            let mapped: LazyMapSequence<EnumeratedSequence<Results<Puppy>>, Puppy> = numbered.lazy.map { $0.element }
+            let arguments: [Any] = [
+                keeper.nicknames, puppies, keeper.puppies.projectTo.name, joined, paired, numbered, mapped,
+                AnySequence(joined),
+            ]
             func parsed(_ argument: Any) -> Realm.Error.Code? {
                 StaleInputTests.code { _ = try RealmPredicate(parsing: "name IN %@", argument) }
             }
             realm.invalidate()
             let codes = arguments.map { parsed($0) }
-            #expect(codes == [.invalidatedObject, .invalidatedObject, .invalidatedObject])
+            let expected: [Realm.Error.Code?] = arguments.map { _ in .invalidatedObject }
+            #expect(codes == expected)
         }
     }
 

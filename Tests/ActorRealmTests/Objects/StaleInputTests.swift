@@ -290,7 +290,7 @@ struct StaleInputTests {
             try take(zip(names, others).lazy.map { $0.0 + $0.1 }, as: ["ac"])
             try take(names.enumerated().lazy.map { "\($0.offset)\($0.element)" }, as: ["0a", "1b"])
             // Over arrays alone.
-            try take(tail, as: ["a", "b", "a"])
+            try take(tail, as: ["b", "a", "b"])
             try take(pieces, as: letters)
             try take(IteratorSequence([mapped].joined().makeIterator()), as: ["c"])
             // Over what begins anew, and is no collection.

@@ -10,6 +10,10 @@ extension Realm {
     /// at any moment leaves one of the two, whole. It keeps mode, owner, group and access list as far as the process may set
     /// them. Not needed in general: an open file gives free space back by itself, up to a small rest.
     ///
+    /// What a kill has left in a log (`<file>.log`, behind a setting inside the package that is off) is applied first,
+    /// whether this configuration keeps one or not, and the log is removed: the new file is one closed file. Where the
+    /// log cannot be removed, the old file stays.
+    ///
     /// ```swift
     /// let (before, after) = try Realm.compact(configuration)
     /// ```
@@ -17,7 +21,9 @@ extension Realm {
     /// - Parameter configuration: The file; it must exist.
     /// - Returns: the bytes of the file before and after.
     /// - Throws: `Realm.Error` with the code `.alreadyOpen` while the realm is open in another process, or needed in this one, as
-    ///   ``deleteFiles(for:)`` says; `.invalidInput` when the file has a second name (a hard link), which would keep the old file.
+    ///   ``deleteFiles(for:)`` says; `.invalidInput` when the file has a second name (a hard link), which would keep
+    ///   the old file;
+    ///   `.invalidDatabase` where its log is missing or damaged, for which ``salvage(from:to:)`` is the remedy.
     @discardableResult
     public static func compact(
         _ configuration: Configuration = .defaultConfiguration
@@ -51,12 +57,18 @@ extension Realm {
     ///
     /// Readers and writers go on meanwhile. The copy appears under its name when it is complete and durable.
     ///
+    /// This is the way to copy a realm that is open. A log (behind a setting inside the package that is off) need not
+    /// be copied: what was acknowledged is in the copy, also where only the log has it. The copy is one file, and
+    /// another one for every log: it has an identifier of its own. With `cp` or `rsync` copy a realm only while no
+    /// process has it open, and `<file>.log` with it where there is one.
+    ///
     /// - Parameters:
     ///   - fileURL: Where the copy shall be.
     ///   - encryptionKey: Must be nil in this build.
     /// - Throws: `Realm.Error` with the code `.fileExists` when the destination exists; `.alreadyOpen` while another call or process makes a
     ///   file there; `.alreadyInWriteTransaction` in the block of
-    ///   `asyncWrite`, whose commit may be one with those of other writers: copy behind it, or in `write` or `beginAsyncWrite()`;
+    ///   `asyncWrite`, whose commit may be one with those of other writers: copy behind it, or in `write` or
+    ///   `beginAsyncWrite()`, unless what these stand on is in the log alone;
     ///   inside a write transaction what its commit would throw, such as `.duplicateValue`: a copy holds nothing that must not be
     ///   committed. Where what the transaction has changed could not be sealed, it can still be read and written, but a look-up by key or by an
     ///   index may miss objects in it, and its commit throws the same error: cancel it.

@@ -2,6 +2,10 @@ import Foundation
 
 extension Realm {
     /// Whether the file of a configuration exists, also where the configuration cannot be opened.
+    ///
+    /// Looks for the realm file alone. A log (`<file>.log`, behind a setting inside the package that is off) or a lock
+    /// file without it is no realm. A realm file whose log is missing exists, though an opening throws:
+    /// ``salvage(from:to:)`` is the remedy.
     public static func fileExists(for config: Configuration) -> Bool {
         guard let place = try? OpenSettings.place(of: config) else { return false }
         if place.isTemporary { return RealmRegistry.shared.existing(at: place.path) != nil }
@@ -9,6 +13,11 @@ extension Realm {
     }
 
     /// Deletes the files of a configuration.
+    ///
+    /// These are the realm file, its lock file, its log, if a kill has left one, and what a kill has left of an
+    /// unfinished copy. The log goes first: a kill in between leaves a realm file that is refused, and not a log
+    /// without its realm. At the log's name the log of another realm stays, and so does a file that is no log, or a
+    /// damaged one, and a log beside no realm file.
     ///
     /// A realm that was closed does not keep them, whoever still holds it or something that was reached from it. A frozen copy and a
     /// `ThreadSafeReference` do, as long as they exist, and so does whoever iterates changes.

@@ -143,8 +143,8 @@ extension LockFile {
                 text.append(0)
                 let offset =
                     Layout.area(processSlot) + Layout.Area.places + Int(number) * Layout.Area.placeByteCount
-                // It only tells where versions are held. An opening writes the first one, and has asked for the limit.
-                try? LockFile.write(text, at: offset, to: descriptor, path, asking: places.all.count > 1)
+                // It only tells where versions are held. Also the first one may come long after the file was opened.
+                try? LockFile.write(text, at: offset, to: descriptor, path, asking: true)
             }
             places.last = (origin, number)
             return number

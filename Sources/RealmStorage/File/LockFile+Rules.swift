@@ -88,9 +88,8 @@ extension LockFile {
             }
         }
         let begin = Layout.area(processSlot) + Layout.Area.rules + noted.roomEnd * 8
-        // An opening writes the first ones, and has asked for the limit.
-        let asks = noted.roomEnd > 0
-        guard (try? LockFile.write(bytes, at: begin, to: descriptor, path, asking: asks)) != nil else { return false }
+        // Also the first ones may come long after the file was opened, by a realm with another schema.
+        guard (try? LockFile.write(bytes, at: begin, to: descriptor, path, asking: true)) != nil else { return false }
         noted.roomEnd = end
         return true
     }

@@ -145,6 +145,30 @@ struct WriteLimitTests {
         }
     }
 
+    @Test("A lock file gets no first rules and no first place beyond a limit that was lowered since it was opened")
+    func firstNotes() async {
+        await #expect(processExitsWith: .success) {
+            let directory = TemporaryDirectory()
+            let file = try StorageFile.open(path: directory.path("a.realm"))
+            let lock = try #require(file.lock)
+            WriteLimitTests.limit(to: LockFileLayout.area(0) + LockFileLayout.Area.places)
+            lock.declare([1, 2], only: { false })
+            // They have no room, so that every rule counts as declared.
+            let rules = lock.declaredRules()
+            #expect(rules == .every)
+            withExtendedLifetime((directory, file)) {}
+        }
+        await #expect(processExitsWith: .success) {
+            let directory = TemporaryDirectory()
+            let file = try StorageFile.open(path: directory.path("a.realm"))
+            let lock = try #require(file.lock)
+            WriteLimitTests.limit(to: LockFileLayout.area(0) + LockFileLayout.Area.places)
+            let number = lock.place(of: ReaderOrigin(fileID: #fileID, line: #line))
+            #expect(number > 0)
+            withExtendedLifetime((directory, file)) {}
+        }
+    }
+
     @Test("A file that is only read, as the first of its process, has no lock file beyond it")
     func readOnlyFiles() async {
         let directory = TemporaryDirectory()

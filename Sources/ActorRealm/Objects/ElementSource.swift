@@ -11,6 +11,8 @@ struct ElementSource {
     let isBlind: Bool
     /// Whether a view keeps positions.
     private let isSliced: Bool
+    /// Whether the views give all elements that are below them, from the first one on.
+    private let isWhole: Bool
     /// The position behind the last one that a view has in it; 0 where none has positions of its own.
     private let end: Int
 
@@ -20,6 +22,7 @@ struct ElementSource {
         var isViewed = false
         var isBlind = false
         var isSliced = false
+        var isWhole = true
         while let view = elements as? any SequenceView {
             guard let base = view.viewedElements else {
                 isBlind = view is any BlindView && ElementSource.reads(view)
@@ -27,6 +30,7 @@ struct ElementSource {
             }
             end = max(end, view.viewedEnd)
             if view is any SlicedView { isSliced = true }
+            if !(view is any WholeView) { isWhole = false }
             elements = base
             isViewed = true
         }
@@ -34,6 +38,7 @@ struct ElementSource {
         self.isViewed = isViewed
         self.isBlind = isBlind
         self.isSliced = isSliced
+        self.isWhole = isWhole
         self.end = end
     }
 
@@ -43,9 +48,9 @@ struct ElementSource {
     ///   positions of the view any more, or where nobody can tell which ones something goes over.
     func requireReadable() throws { try requireReadable(depth: 0, asArgument: false) }
 
-    /// The same for what is inside of a number of sequences.
-    private func requireReadable(depth: Int, asArgument isArgument: Bool) throws {
-        if isBlind { return try requireParts(depth: depth, asArgument: isArgument) }
+    /// The same for what is inside of a number of sequences, of which whoever asks takes a number of elements at most.
+    private func requireReadable(depth: Int, asArgument isArgument: Bool, first limit: Int = .max) throws {
+        if isBlind { return try requireParts(depth: depth, asArgument: isArgument, first: isWhole ? limit : .max) }
         let value = elements
         if isArgument, let collection = value as? any RealmCollection { try Self.requireRealm(of: collection) }
         if let collection = value as? any RealmCollection { try collection.requireReadable() }
@@ -63,7 +68,7 @@ struct ElementSource {
     }
 
     /// The same for what begins anew whenever it is gone over: what it goes over is looked at, and the sequences that it joins.
-    private func requireParts(depth: Int, asArgument isArgument: Bool) throws {
+    private func requireParts(depth: Int, asArgument isArgument: Bool, first limit: Int) throws {
         guard !isSliced, depth < Self.depthLimit, let view = elements as? any AnewView else { throw blindError }
         let parts = view.parts
         for part in parts { try ElementSource(of: part).requireReadable(depth: depth + 1, asArgument: isArgument) }
@@ -72,11 +77,22 @@ struct ElementSource {
         guard let base = parts.first, Self.beginsAnew(base), let segments = base as? any Sequence else {
             throw blindError
         }
-        try Self.require(segments: segments, depth: depth + 1, asArgument: isArgument)
+        try Self.require(segments: segments, depth: depth + 1, asArgument: isArgument, first: limit)
     }
 
-    private static func require(segments: some Sequence, depth: Int, asArgument isArgument: Bool) throws {
-        for segment in segments { try ElementSource(of: segment).requireReadable(depth: depth, asArgument: isArgument) }
+    /// The same for what is joined, as far as it is gone over: there may be no end of it.
+    private static func require(
+        segments: some Sequence,
+        depth: Int,
+        asArgument isArgument: Bool,
+        first limit: Int
+    ) throws {
+        var room = limit
+        for segment in segments {
+            if room <= 0 { return }
+            try ElementSource(of: segment).requireReadable(depth: depth, asArgument: isArgument)
+            if let collection = segment as? any RealmCollection { room -= min(room, collection.count) }
+        }
     }
 
     /// Results of a realm that was invalidated are empty, and no error elsewhere.
@@ -103,7 +119,7 @@ struct ElementSource {
             try Self.requireRealm(of: collection)
             return try collection.requireFirst(limit)
         }
-        try requireReadable(depth: 0, asArgument: true)
+        try requireReadable(depth: 0, asArgument: true, first: limit)
     }
 
     /// Traps when a collection, or what it shows, has nothing because its owner is gone.
@@ -261,6 +277,13 @@ extension AnySequence: SequenceView {}
 extension AnyCollection: SequenceView {}
 extension AnyBidirectionalCollection: SequenceView {}
 extension AnyRandomAccessCollection: SequenceView {}
+
+/// A view that gives all elements that are below it, from the first one on.
+private protocol WholeView {}
+
+extension LazySequence: WholeView {}
+extension LazyMapSequence: WholeView {}
+extension AnySequence: WholeView {}
 
 /// A sequence or an iterator of the standard library that goes over other ones, of which most do not tell how far they go, or have come.
 private protocol BlindView: SequenceView {

@@ -316,6 +316,34 @@ struct StaleInputTests {
         }
     }
 
+    @Test("What joins lists without end is refused as an argument when it has given more than is allowed")
+    func endlessArguments() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm()
+            let (keeper, other) = try realm.write {
+                let names = (0..<1_000).map { "\($0)" }
+                return (
+                    realm.create(Keeper.self, value: ["id": 1, "nicknames": names] as [String: Any]),
+                    realm.create(Keeper.self, value: ["id": 2, "nicknames": ["kept"]] as [String: Any])
+                )
+            }
+            let names = keeper.nicknames
+            let endless: LazySequence<FlattenSequence<LazyMapSequence<Range<Int>, List<String>>>> =
+                (0..<Int.max).lazy.flatMap { _ in names }
+            let joined: FlattenSequence<Repeated<List<String>>> = repeatElement(names, count: .max).joined()
+            let arguments: [Any] = [endless, joined, AnySequence(endless)]
+            for argument in arguments {
+                #expect(throws: (any Error).self) { _ = try RealmPredicate(parsing: "name IN %@", argument) }
+            }
+            // Of what a filter leaves out there may be any number before: all is looked at.
+            let lists: [List<String>] = Array(repeating: names, count: 101) + [other.nicknames]
+            let filtered: LazyFilterSequence<FlattenSequence<[List<String>]>> = lists.joined().lazy.filter { $0 == "7" }
+            try realm.write { realm.delete(other) }
+            let code = StaleInputTests.code { _ = try RealmPredicate(parsing: "name IN %@", filtered) }
+            #expect(code != nil)
+        }
+    }
+
     @Test("Objects are not removed by what goes over a list in a way that cannot be looked into")
     func removingByIterations() async {
         await #expect(processExitsWith: .success) {

@@ -46,14 +46,35 @@ struct ElementSource {
     ///
     /// - Throws: What `requireReadable()` of the collection does, and `Realm.Error` with the code `.invalidInput` where it does not have all
     ///   positions of the view any more, or where nobody can tell which ones something goes over.
-    func requireReadable() throws { try requireReadable(depth: 0, asArgument: false) }
+    func requireReadable() throws {
+        var last: _CollectionBacking?
+        try requireReadable(depth: 0, asArgument: false, &last)
+    }
 
     /// The same for what is inside of a number of sequences, of which whoever asks takes a number of elements at most.
-    private func requireReadable(depth: Int, asArgument isArgument: Bool, first limit: Int = .max) throws {
-        if isBlind { return try requireParts(depth: depth, asArgument: isArgument, first: isWhole ? limit : .max) }
+    ///
+    /// - Parameters:
+    ///   - depth: How many sequences it is inside of.
+    ///   - isArgument: Whether it is an argument of a predicate.
+    ///   - limit: So many elements are taken at most.
+    ///   - last: What was read last, and need not be read again: many slices of one collection may be joined.
+    /// - Throws: As `requireReadable()`.
+    private func requireReadable(
+        depth: Int,
+        asArgument isArgument: Bool,
+        first limit: Int = .max,
+        _ last: inout _CollectionBacking?
+    ) throws {
+        if isBlind {
+            return try requireParts(depth: depth, asArgument: isArgument, first: isWhole ? limit : .max, &last)
+        }
         let value = elements
         if isArgument, let collection = value as? any RealmCollection { try Self.requireRealm(of: collection) }
-        if let collection = value as? any RealmCollection { try collection.requireReadable() }
+        if let collection = value as? any RealmCollection {
+            let backing = try collection.readableBacking()
+            if backing == nil || backing !== last { try collection.requireReadable() }
+            last = backing
+        }
         try (value as? any BackedMap)?.requireReadable()
         let shown = value as? any ShownElements
         try shown?.requireReadable()
@@ -68,16 +89,23 @@ struct ElementSource {
     }
 
     /// The same for what begins anew whenever it is gone over: what it goes over is looked at, and the sequences that it joins.
-    private func requireParts(depth: Int, asArgument isArgument: Bool, first limit: Int) throws {
+    private func requireParts(
+        depth: Int,
+        asArgument isArgument: Bool,
+        first limit: Int,
+        _ last: inout _CollectionBacking?
+    ) throws {
         guard !isSliced, depth < Self.depthLimit, let view = elements as? any AnewView else { throw blindError }
         let parts = view.parts
-        for part in parts { try ElementSource(of: part).requireReadable(depth: depth + 1, asArgument: isArgument) }
+        for part in parts {
+            try ElementSource(of: part).requireReadable(depth: depth + 1, asArgument: isArgument, &last)
+        }
         guard let joined = view as? any JoinedView, joined.joinsViews else { return }
         // What can be gone over once only would have nothing left.
         guard let base = parts.first, Self.beginsAnew(base), let segments = base as? any Sequence else {
             throw blindError
         }
-        try Self.require(segments: segments, depth: depth + 1, asArgument: isArgument, first: limit)
+        try Self.require(segments: segments, depth: depth + 1, asArgument: isArgument, first: limit, &last)
     }
 
     /// The same for what is joined, as far as it is gone over: there may be no end of it.
@@ -85,12 +113,13 @@ struct ElementSource {
         segments: some Sequence,
         depth: Int,
         asArgument isArgument: Bool,
-        first limit: Int
+        first limit: Int,
+        _ last: inout _CollectionBacking?
     ) throws {
         var room = limit
         for segment in segments {
             if room <= 0 { return }
-            try ElementSource(of: segment).requireReadable(depth: depth, asArgument: isArgument)
+            try ElementSource(of: segment).requireReadable(depth: depth, asArgument: isArgument, &last)
             if let collection = segment as? any RealmCollection { room -= min(room, collection.count) }
         }
     }
@@ -119,7 +148,8 @@ struct ElementSource {
             try Self.requireRealm(of: collection)
             return try collection.requireFirst(limit)
         }
-        try requireReadable(depth: 0, asArgument: true, first: limit)
+        var last: _CollectionBacking?
+        try requireReadable(depth: 0, asArgument: true, first: limit, &last)
     }
 
     /// Traps when a collection, or what it shows, has nothing because its owner is gone.

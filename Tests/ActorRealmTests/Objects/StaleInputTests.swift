@@ -344,6 +344,23 @@ struct StaleInputTests {
         }
     }
 
+    @Test("A list whose slices are joined is read once, and not for each of them")
+    func joinedSlices() throws {
+        let realm = try memoryRealm()
+        let texts = (0..<50_000).map { "\($0)" }
+        let keeper = try realm.write {
+            realm.create(Keeper.self, value: ["id": 1, "nicknames": texts] as [String: Any])
+        }
+        let names = keeper.nicknames
+        let slices: [Slice<List<String>>] = (0..<10_000).map { names[$0..<$0 + 1] }
+        let joined: FlattenSequence<[Slice<List<String>>]> = slices.joined()
+        let clock = ContinuousClock()
+        let once = try clock.measure { _ = try RealmPredicate(parsing: "name IN %@", names) }
+        let whole = try clock.measure { _ = try RealmPredicate(parsing: "name IN %@", joined) }
+        // Ten thousand times as much was read.
+        #expect(whole < once * 20 + .seconds(2))
+    }
+
     @Test("Objects are not removed by what goes over a list in a way that cannot be looked into")
     func removingByIterations() async {
         await #expect(processExitsWith: .success) {

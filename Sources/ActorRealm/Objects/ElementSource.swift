@@ -198,14 +198,14 @@ struct ElementSource {
 
     /// Whether a sequence has the same elements whenever it is gone over, so that it can be gone over before.
     private static func beginsAnew(_ value: Any, depth: Int = 0) -> Bool {
-        if value is any Collection || value is any RealmKeyedCollection || value is StrideTo<Int>
-            || value is StrideThrough<Int>
-        {
-            return true
-        }
+        if value is any Collection || value is any RealmKeyedCollection || value is any NumberSequence { return true }
         // What others join may be iterators.
         if depth >= depthLimit || value is any JoinedView { return false }
-        if let view = value as? any AnewView { return view.parts.allSatisfy { beginsAnew($0, depth: depth + 1) } }
+        if let view = value as? any AnewView {
+            // What is paired with a range without end ends it.
+            let parts = view.parts.filter { !($0 is any EndlessSequence) }
+            return !parts.isEmpty && parts.allSatisfy { beginsAnew($0, depth: depth + 1) }
+        }
         guard !(value is any BlindView), let base = (value as? any SequenceView)?.viewedElements else { return false }
         return beginsAnew(base, depth: depth + 1)
     }
@@ -400,6 +400,17 @@ extension JoinedSequence: AnewView, JoinedView {
 extension JoinedSequence.Iterator: JoinedView {
     fileprivate var joinsViews: Bool { ElementSource.mayRead(Base.Element.self) }
 }
+
+/// Numbers at equal distances.
+private protocol NumberSequence {}
+
+extension StrideTo: NumberSequence {}
+extension StrideThrough: NumberSequence {}
+
+/// What begins anew whenever it is gone over, and never ends.
+private protocol EndlessSequence {}
+
+extension PartialRangeFrom: EndlessSequence {}
 
 /// An iterator of the library's own.
 private protocol ElementIterator {}

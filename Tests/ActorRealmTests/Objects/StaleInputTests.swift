@@ -189,6 +189,8 @@ struct StaleInputTests {
         add(stride(from: 0, to: 2, by: 1).lazy.flatMap { _ in slice })
         add(zip([0, 1], [0, 1]).lazy.flatMap { _ in slice })
         add(zip(IteratorSequence([0].makeIterator()), [0]).lazy.flatMap { _ in names })
+        add((0...).lazy.flatMap { _ in slice })
+        add(zip(0..., 1...).lazy.flatMap { _ in slice })
         add(IteratorSequence(["a": slice].values.makeIterator()).joined())
         add(zip(slice, [1, 2]).lazy.map { $0.0 })
         add(slice.enumerated().lazy.map { $0.element })
@@ -295,6 +297,8 @@ struct StaleInputTests {
             try take(IteratorSequence([mapped].joined().makeIterator()), as: ["c"])
             // Over what begins anew, and is no collection.
             try take(zip([1, 2], keepers).lazy.flatMap { $0.1.nicknames }, as: ["a", "b", "c"])
+            try take(zip(1..., keepers).lazy.flatMap { $0.1.nicknames }, as: ["a", "b", "c"])
+            try take(stride(from: 0.0, to: 1.0, by: 0.5).lazy.flatMap { _ in others }, as: ["c", "c"])
             try take(keepers.enumerated().lazy.flatMap { $0.element.nicknames }, as: ["a", "b", "c"])
             try take(stepped, as: ["a", "b", "c"])
             try take(mappedEntries, as: ["c", "c"])

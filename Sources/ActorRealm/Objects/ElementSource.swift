@@ -153,11 +153,31 @@ struct ElementSource {
     }
 
     /// Traps when a collection, or what it shows, has nothing because its owner is gone.
-    static func checkContents(of value: Any) {
-        var elements = ElementSource(of: value).elements
+    static func checkContents(of value: Any) { checkContents(of: value, depth: 0, wasEnded: true) }
+
+    /// The same for what is inside of a number of sequences, and of which all was gone over or not.
+    private static func checkContents(of value: Any, depth: Int, wasEnded: Bool) {
+        let source = ElementSource(of: value)
+        if source.isBlind { return source.checkParts(depth: depth, wasEnded: wasEnded && source.isWhole) }
+        var elements = source.elements
         while let shown = elements as? any ShownElements { elements = shown.base }
         if let place = (elements as? any ReadableElements)?.place { return place.checkContents() }
         (elements as? any RealmCollection)?._backing?.checkContents()
+    }
+
+    /// The same for what is paired, numbered and joined; of what was not gone over to its end there may be none.
+    private func checkParts(depth: Int, wasEnded: Bool) {
+        guard depth < Self.depthLimit, let view = elements as? any AnewView else { return }
+        let parts = view.parts
+        for part in parts { Self.checkContents(of: part, depth: depth + 1, wasEnded: false) }
+        guard wasEnded, let joined = view as? any JoinedView, joined.joinsViews, let base = parts.first,
+            Self.beginsAnew(base), let segments = base as? any Sequence
+        else { return }
+        Self.checkContents(ofSegments: segments, depth: depth + 1)
+    }
+
+    private static func checkContents(ofSegments segments: some Sequence, depth: Int) {
+        for segment in segments { checkContents(of: segment, depth: depth, wasEnded: true) }
     }
 
     /// How many sequences may be inside of each other; what is deeper counts as a collection of the library.

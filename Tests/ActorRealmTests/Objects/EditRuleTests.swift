@@ -288,6 +288,36 @@ class MappedHeir: MappedBase {
         check(links, "is no longer valid")
     }
 
+    @Test func `what joins and numbers lists of a deleted object is not copied as nothing`() async {
+        let joined = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try memoryRealm()
+            let gone = try realm.write {
+                realm.create(Keeper.self, value: ["id": 2, "nicknames": ["kept"]] as [String: Any])
+                return realm.create(Keeper.self, value: ["id": 1, "nicknames": ["a"]] as [String: Any])
+            }
+            let names: FlattenSequence<[List<String>]> = [gone.nicknames].joined()
+            try realm.write { realm.delete(gone) }
+            try realm.write {
+                realm.create(Keeper.self, value: ["id": 2, "nicknames": names] as [String: Any], update: .modified)
+            }
+        }
+        check(joined, "is no longer valid")
+        let numbered = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try memoryRealm()
+            let gone = try realm.write {
+                realm.create(Keeper.self, value: ["id": 2, "nicknames": ["kept"]] as [String: Any])
+                return realm.create(Keeper.self, value: ["id": 1, "nicknames": ["a"]] as [String: Any])
+            }
+            let names: LazyMapSequence<EnumeratedSequence<List<String>>, String> =
+                gone.nicknames.enumerated().lazy.map { $0.element }
+            try realm.write { realm.delete(gone) }
+            try realm.write {
+                realm.create(Keeper.self, value: ["id": 2, "nicknames": names] as [String: Any], update: .modified)
+            }
+        }
+        check(numbered, "is no longer valid")
+    }
+
     @Test func `what a query selects from a deleted object is copied as nothing`() throws {
         let (realm, gone, kept) = try Self.crates()
         let tags = gone.tags.sorted(ascending: true)

@@ -13,6 +13,8 @@ struct ElementSource {
     private let isSliced: Bool
     /// Whether the views give all elements that are below them, from the first one on.
     private let isWhole: Bool
+    /// The slices, where one of them has positions in what a closure chooses: these may be none any more.
+    private let chosen: [any SlicedView]
     /// The position behind the last one that a view has in it; 0 where none has positions of its own.
     private let end: Int
 
@@ -23,13 +25,20 @@ struct ElementSource {
         var isBlind = false
         var isSliced = false
         var isWhole = true
+        var slices: [any SlicedView] = []
+        var isChosen = false
         while let view = elements as? any SequenceView {
             guard let base = view.viewedElements else {
                 isBlind = view is any BlindView && ElementSource.reads(view)
                 break
             }
             end = max(end, view.viewedEnd)
-            if view is any SlicedView { isSliced = true }
+            if let slice = view as? any SlicedView {
+                isSliced = true
+                slices.append(slice)
+            } else if isSliced, view is any ChoosingView {
+                isChosen = true
+            }
             if !(view is any WholeView) { isWhole = false }
             elements = base
             isViewed = true
@@ -39,6 +48,7 @@ struct ElementSource {
         self.isBlind = isBlind
         self.isSliced = isSliced
         self.isWhole = isWhole
+        self.chosen = isChosen ? slices : []
         self.end = end
     }
 
@@ -78,14 +88,21 @@ struct ElementSource {
         try (value as? any BackedMap)?.requireReadable()
         let shown = value as? any ShownElements
         try shown?.requireReadable()
-        if end == 0 { return }
-        let count = (value as? any RealmCollection)?.count ?? shown?.count
-        guard let count, end > count else { return }
-        throw Realm.Error(
-            .invalidInput,
-            "A slice has positions up to \(end), and its collection has \(count) elements now: give an array of the "
-                + "elements."
-        )
+        if end == 0, chosen.isEmpty { return }
+        guard let count = (value as? any RealmCollection)?.count ?? shown?.count else { return }
+        if end > count {
+            throw Realm.Error(
+                .invalidInput,
+                "A slice has positions up to \(end), and its collection has \(count) elements now: give an array of the "
+                    + "elements."
+            )
+        }
+        for slice in chosen where !slice.leadsToEnd {
+            throw Realm.Error(
+                .invalidInput,
+                "A slice ends at an element that is not chosen any more: give an array of the elements."
+            )
+        }
     }
 
     /// The same for what begins anew whenever it is gone over: what it goes over is looked at, and the sequences that it joins.
@@ -278,16 +295,38 @@ extension SequenceView {
 }
 
 /// A view that keeps positions in what is below it.
-private protocol SlicedView {}
+private protocol SlicedView {
+    /// Whether going over it meets its end.
+    var leadsToEnd: Bool { get }
+}
 
-extension Slice: SlicedView {}
+extension Slice: SlicedView {
+    fileprivate var leadsToEnd: Bool {
+        var position = startIndex
+        let last = base.endIndex
+        while position < endIndex {
+            if position >= last { return false }
+            base.formIndex(after: &position)
+        }
+        return position == endIndex
+    }
+}
+
+/// A view of which a closure says what is in it.
+private protocol ChoosingView {}
+
+extension LazyFilterSequence: ChoosingView {}
+extension LazyDropWhileSequence: ChoosingView {}
+extension LazyPrefixWhileSequence: ChoosingView {}
 
 extension Slice: SequenceView {
     fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
     fileprivate var viewedElements: Any? { base }
     /// Of what is turned around the first position is behind the last one.
     fileprivate var viewedEnd: Int {
-        Swift.max(ElementSource.number(of: startIndex), ElementSource.number(of: endIndex))
+        // It reads nothing, and its position need not be that of an element.
+        if startIndex == endIndex, base is any ChoosingView { return 0 }
+        return Swift.max(ElementSource.number(of: startIndex), ElementSource.number(of: endIndex))
     }
 }
 
@@ -444,4 +483,11 @@ private protocol ReversedPosition {
 
 extension ReversedCollection.Index: ReversedPosition {
     fileprivate var number: Int { ElementSource.number(of: base) }
+}
+
+extension LazyPrefixWhileSequence.Index: ReversedPosition {
+    /// That behind the element: a slice that begins there reads it.
+    fileprivate var number: Int {
+        Mirror(reflecting: self).descendant("_value", "index").map { ElementSource.number(of: $0) + 1 } ?? 0
+    }
 }

@@ -116,6 +116,48 @@ struct StaleInputTests {
         }
     }
 
+    @Test("A slice of what a closure chooses is refused when its positions are not chosen any more")
+    func chosenSlices() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm()
+            let (keeper, other) = try realm.write {
+                let puppies: [[String: Any]] = [["name": "Rex", "age": 1], ["name": "Bo", "age": 1]]
+                let values: [String: Any] = ["id": 1, "nicknames": ["a", "b"], "puppies": puppies]
+                return (realm.create(Keeper.self, value: values), realm.create(Keeper.self, value: ["id": 2]))
+            }
+            let begun: LazyPrefixWhileSequence<List<String>> = keeper.nicknames.lazy.prefix(while: { $0 != "z" })
+            let rest: Slice<LazyPrefixWhileSequence<List<String>>> = begun.dropFirst()
+            let grown: LazyFilterSequence<List<Puppy>> = keeper.puppies.lazy.filter { $0.age > 0 }
+            let turned: ReversedCollection<LazyFilterSequence<List<Puppy>>> = grown.reversed()
+            let first: Slice<ReversedCollection<LazyFilterSequence<List<Puppy>>>> = turned.prefix(1)
+            let second: Slice<ReversedCollection<LazyFilterSequence<List<Puppy>>>> = turned.dropFirst()
+            try realm.write {
+                try other.setValues(["nicknames": rest])
+                let taken = Array(other.nicknames)
+                #expect(taken == ["b"])
+                keeper.nicknames.removeLast()
+                var set = StaleInputTests.code { try other.setValues(["nicknames": rest]) }
+                #expect(set == .invalidInput)
+                keeper.nicknames.removeAll()
+                set = StaleInputTests.code { try other.setValues(["nicknames": rest]) }
+                #expect(set == .invalidInput)
+                set = StaleInputTests.code { try other.setValues(["nicknames": begun.dropFirst()]) }
+                #expect(set == nil)
+                keeper.puppies[1].age = 0
+                let removed = StaleInputTests.code { try realm.remove(first) }
+                #expect(removed == .invalidInput)
+                keeper.puppies[0].age = 0
+                let codes = [
+                    StaleInputTests.code { try realm.remove(first) },
+                    StaleInputTests.code { try realm.remove(second) },
+                ]
+                #expect(codes == [.invalidInput, .invalidInput])
+            }
+            let count = realm.objects(Puppy.self).count
+            #expect(count == 2)
+        }
+    }
+
     @Test("A slice of an unmanaged list is refused when its positions are gone")
     func unmanagedSlices() async {
         await #expect(processExitsWith: .success) {

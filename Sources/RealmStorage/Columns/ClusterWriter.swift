@@ -214,6 +214,7 @@ package final class ClusterWriter {
         do throws(StorageError) {
             try mergeTail()
             if let root { try mergeSmall(root) }
+            transaction.noteLast(newClusterCount, of: ObjectIdentifier(memory))
             kept = try encodeRoot()
         } catch {
             // Some clusters have given their memory back already: nobody may look where they were.
@@ -228,6 +229,11 @@ package final class ClusterWriter {
         }
         bumpGeneration()
         return tree
+    }
+
+    /// The open clusters that have no pages yet.
+    private var newClusterCount: Int {
+        openOrder[openOrderHead...].count { $0.isOpen && $0.origin.isNone }
     }
 
     /// Has runs of any kind take what is left of the stretches of long columns so far.

@@ -18,6 +18,8 @@ package struct ColumnStretches {
         var pageCount: UInt32 = 0
         /// The pages that earlier stretches have left over.
         var restPageCount: UInt32 = 0
+        /// The runs that it has been given since the last clusters of its table were counted.
+        var lastRunCount = 0
     }
 
     /// A run is long from so many pages on: a quarter of the 16 pages that the system maps around a touch.
@@ -26,6 +28,8 @@ package struct ColumnStretches {
     private static let greatestPageCount: UInt32 = 128
 
     private var columns: [Column: Stretch] = [:]
+    /// The clusters of a table that are still to be written at its end.
+    private var lastClusterCounts: [ObjectIdentifier: Int] = [:]
     /// What stretches have left over, for runs of any kind.
     private var rests: [Extent] = []
 
@@ -36,6 +40,7 @@ package struct ColumnStretches {
         own.room.page += count
         own.room.pageCount -= count
         own.pageCount &+= count
+        own.lastRunCount += 1
         columns[column] = own
         return page
     }
@@ -45,17 +50,32 @@ package struct ColumnStretches {
     /// It is an eighth of what the column has already, so that few runs of a small table have pages taken ahead. What is left of the one
     /// before is given up for it, of which there may be a thirty-second of the column in all: runs differ in length.
     ///
+    /// At the end of its table it is no longer than the last clusters need, and what is left over goes first.
+    ///
     /// - Returns: The number of pages, or nil where the run is to lie alone.
     func pageCount(for count: UInt32, of column: Column) -> UInt32? {
         let own = columns[column] ?? Stretch()
         guard own.restPageCount + own.room.pageCount <= own.pageCount / 32 else { return nil }
-        let runCount = min(own.pageCount / 8, Self.greatestPageCount) / count
+        var runCount = min(own.pageCount / 8, Self.greatestPageCount) / count
+        if let lastClusterCount = lastClusterCounts[column.owner] {
+            if rest(for: count) != nil { return nil }
+            runCount = min(runCount, UInt32(clamping: lastClusterCount - own.lastRunCount))
+        }
         return runCount >= 2 ? runCount * count : nil
     }
 
     /// Notes a run that lies alone.
     mutating func note(_ count: UInt32, of column: Column) {
         columns[column, default: Stretch()].pageCount &+= count
+        columns[column]?.lastRunCount += 1
+    }
+
+    /// Notes that only so many new clusters of a table are still to be written, each with one run of a column at most.
+    mutating func noteLast(_ clusterCount: Int, of owner: ObjectIdentifier) {
+        // The runs of so few are no sixteen, behind which the first stretch may begin.
+        if columns.isEmpty, clusterCount < 16 { return }
+        lastClusterCounts[owner] = clusterCount
+        for column in columns.keys where column.owner == owner { columns[column]?.lastRunCount = 0 }
     }
 
     /// Keeps a new stretch of a column; what was left of the one before is a rest.
@@ -73,12 +93,16 @@ package struct ColumnStretches {
 
     /// Takes a run from what stretches have left over; nil where none of the last few rests has room for it.
     mutating func takeRest(_ count: UInt32) -> PageNumber? {
-        guard let index = rests.indices.suffix(8).last(where: { rests[$0].pageCount >= count }) else { return nil }
+        guard let index = rest(for: count) else { return nil }
         let page = rests[index].page
         rests[index].page += count
         rests[index].pageCount -= count
         if rests[index].pageCount == 0 { rests.remove(at: index) }
         return page
+    }
+
+    private func rest(for count: UInt32) -> Int? {
+        rests.indices.suffix(8).last { rests[$0].pageCount >= count }
     }
 
     /// Gives up what is left of the stretches of a table, for runs of any kind that come before the next ones of its columns.
@@ -93,7 +117,8 @@ package struct ColumnStretches {
 
     /// Forgets the columns of a table; what is left of their stretches is rests.
     mutating func end(of owner: ObjectIdentifier) {
-        if columns.isEmpty { return }
+        if columns.isEmpty, lastClusterCounts.isEmpty { return }
+        lastClusterCounts[owner] = nil
         for column in columns.keys.filter({ $0.owner == owner }) {
             if let own = columns.removeValue(forKey: column) { leave(own.room) }
         }
@@ -103,7 +128,7 @@ package struct ColumnStretches {
     ///
     /// - Returns: What is left of their stretches.
     mutating func end() -> [Extent] {
-        if columns.isEmpty, rests.isEmpty { return [] }
+        if columns.isEmpty, rests.isEmpty, lastClusterCounts.isEmpty { return [] }
         defer { self = ColumnStretches() }
         return unused
     }

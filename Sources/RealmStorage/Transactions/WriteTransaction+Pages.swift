@@ -199,7 +199,12 @@ extension WriteTransaction {
     /// Has what is left of the stretches of a table be there for any run, before it goes on.
     func leaveRooms(of owner: ObjectIdentifier) { group.stretches.leaveRooms(of: owner) }
 
-    /// The same at its end.
+    /// Notes that only so many new clusters of a table are still to be written: no more room is taken ahead than these need.
+    func noteLast(_ clusterCount: Int, of owner: ObjectIdentifier) {
+        group.stretches.noteLast(clusterCount, of: owner)
+    }
+
+    /// Has what is left of the stretches of a table be there for any run, at its end.
     func endStretches(of owner: ObjectIdentifier) { group.stretches.end(of: owner) }
 
     /// Takes a run from the free space, or one that was given back; `isLasting` says that it will probably be in use for

@@ -79,6 +79,24 @@ struct ColumnStretchesTests {
         }
     }
 
+    @Test(
+        "At its end a table takes no more ahead than its last clusters need",
+        // All clusters are written at the end, or a few.
+        arguments: zip([512 << 20, 24 << 20], [24, 152])
+    )
+    func atTheEnd(openByteLimit: Int, greatest: Int) throws {
+        for count in stride(from: 90_000, through: 100_000, by: 2_500) {
+            let fixture = try TableFixture(columns: columns)
+            let snapshot = try fixture.write(openByteLimit: openByteLimit) { writer in
+                try append(count, to: writer)
+                writer.leaveRooms()
+            }
+            let (unused, used) = try unusedPageCount(of: [fixture.tree], in: snapshot)
+            #expect(unused < greatest, "\(count) rows: \(unused) pages of \(used)")
+            try fixture.audit(snapshot)
+        }
+    }
+
     @Test("Two tables that are written in turn have stretches of their own")
     func twoTables() throws {
         let fixture = try TableFixture(columns: columns)
@@ -219,6 +237,17 @@ struct ColumnStretchesTests {
             #expect(stretches.take(6, of: other) == nil)
             #expect(stretches.pageCount(for: 6, of: other) == nil)
         }
+        // At the end of the table.
+        while stretches.take(6, of: column) != nil {}
+        stretches.noteLast(9, of: ObjectIdentifier(owner))
+        #expect(stretches.pageCount(for: 6, of: column) == 54)
+        stretches.note(6, of: column)
+        #expect(stretches.pageCount(for: 6, of: column) == 48)
+        stretches.keep(Extent(page: end, pageCount: 48), for: column)
+        #expect(stretches.take(6, of: column) == end)
+        stretches.leaveRooms(of: ObjectIdentifier(owner))
+        #expect(stretches.pageCount(for: 6, of: column) == nil)
+        #expect(stretches.unused == [Extent(page: end + 6, pageCount: 42)])
         let unused = stretches.unused
         stretches.end(of: ObjectIdentifier(OpenMemory.self))
         #expect(stretches.unused == unused)

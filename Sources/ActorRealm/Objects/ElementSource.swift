@@ -13,6 +13,8 @@ struct ElementSource {
     private let isSliced: Bool
     /// Whether the views give all elements that are below them, from the first one on.
     private let isWhole: Bool
+    /// Whether the views end where what is below them does, and not before.
+    private let isEnded: Bool
     /// The slices, where one of them has positions in what a closure chooses: these may be none any more.
     private let chosen: [any SlicedView]
     /// The position behind the last one that a view has in it; 0 where none has positions of its own.
@@ -25,6 +27,7 @@ struct ElementSource {
         var isBlind = false
         var isSliced = false
         var isWhole = true
+        var isEnded = true
         var slices: [any SlicedView] = []
         var isChosen = false
         while let view = elements as? any SequenceView {
@@ -40,6 +43,7 @@ struct ElementSource {
                 isChosen = true
             }
             if !(view is any WholeView) { isWhole = false }
+            if view is any PartialView { isEnded = false }
             elements = base
             isViewed = true
         }
@@ -48,6 +52,7 @@ struct ElementSource {
         self.isBlind = isBlind
         self.isSliced = isSliced
         self.isWhole = isWhole
+        self.isEnded = isEnded
         self.chosen = isChosen ? slices : []
         self.end = end
     }
@@ -57,7 +62,7 @@ struct ElementSource {
     /// - Throws: What `requireReadable()` of the collection does, and `Realm.Error` with the code `.invalidInput` where it does not have all
     ///   positions of the view any more, or where nobody can tell which ones something goes over.
     func requireReadable() throws {
-        var last: _CollectionBacking?
+        var last: AnyObject?
         try requireReadable(depth: 0, asArgument: false, &last)
     }
 
@@ -73,7 +78,7 @@ struct ElementSource {
         depth: Int,
         asArgument isArgument: Bool,
         first limit: Int = .max,
-        _ last: inout _CollectionBacking?
+        _ last: inout AnyObject?
     ) throws {
         if isBlind {
             return try requireParts(depth: depth, asArgument: isArgument, first: isWhole ? limit : .max, &last)
@@ -87,7 +92,10 @@ struct ElementSource {
         }
         try (value as? any BackedMap)?.requireReadable()
         let shown = value as? any ShownElements
-        try shown?.requireReadable()
+        if let shown {
+            if shown.whole !== last { try shown.requireReadable() }
+            last = shown.whole
+        }
         if end == 0, chosen.isEmpty { return }
         guard let count = (value as? any RealmCollection)?.count ?? shown?.count else { return }
         if end > count {
@@ -97,7 +105,8 @@ struct ElementSource {
                     + "elements."
             )
         }
-        for slice in chosen where !slice.leadsToEnd {
+        // What is outside looks for its end by what is inside.
+        for slice in chosen.reversed() where !slice.leadsToEnd {
             throw Realm.Error(
                 .invalidInput,
                 "A slice ends at an element that is not chosen any more: give an array of the elements."
@@ -110,14 +119,27 @@ struct ElementSource {
         depth: Int,
         asArgument isArgument: Bool,
         first limit: Int,
-        _ last: inout _CollectionBacking?
+        _ last: inout AnyObject?
     ) throws {
         guard !isSliced, depth < Self.depthLimit, let view = elements as? any AnewView else { throw blindError }
         let parts = view.parts
-        for part in parts {
-            try ElementSource(of: part).requireReadable(depth: depth + 1, asArgument: isArgument, &last)
+        let joined = view as? any JoinedView
+        var sources = parts.map { ElementSource(of: $0) }
+        // How many of what is joined are gone over, nobody knows.
+        var most = joined == nil ? limit : .max
+        if view is any PairedView {
+            // The shorter one ends it, behind one element more of the other one.
+            for (part, source) in zip(parts, sources) where !source.isBlind {
+                try source.requireReadable(depth: depth + 1, asArgument: isArgument, &last)
+                let count = (part as? any RandomAccessCollection)?.count ?? .max
+                if count < .max { most = min(most, count + 1) }
+            }
+            sources.removeAll { !$0.isBlind }
         }
-        guard let joined = view as? any JoinedView, joined.joinsViews else { return }
+        for source in sources {
+            try source.requireReadable(depth: depth + 1, asArgument: isArgument, first: most, &last)
+        }
+        guard let joined, joined.joinsViews else { return }
         // What can be gone over once only would have nothing left.
         guard let base = parts.first, Self.beginsAnew(base), let segments = base as? any Sequence else {
             throw blindError
@@ -131,13 +153,16 @@ struct ElementSource {
         depth: Int,
         asArgument isArgument: Bool,
         first limit: Int,
-        _ last: inout _CollectionBacking?
+        _ last: inout AnyObject?
     ) throws {
         var room = limit
         for segment in segments {
             if room <= 0 { return }
-            try ElementSource(of: segment).requireReadable(depth: depth, asArgument: isArgument, &last)
-            if let collection = segment as? any RealmCollection { room -= min(room, collection.count) }
+            let source = ElementSource(of: segment)
+            try source.requireReadable(depth: depth, asArgument: isArgument, first: room, &last)
+            if room < .max, !source.isBlind, let segment = segment as? any RandomAccessCollection {
+                room -= min(room, segment.count)
+            }
         }
     }
 
@@ -165,7 +190,7 @@ struct ElementSource {
             try Self.requireRealm(of: collection)
             return try collection.requireFirst(limit)
         }
-        var last: _CollectionBacking?
+        var last: AnyObject?
         try requireReadable(depth: 0, asArgument: true, first: limit, &last)
     }
 
@@ -175,7 +200,7 @@ struct ElementSource {
     /// The same for what is inside of a number of sequences, and of which all was gone over or not.
     private static func checkContents(of value: Any, depth: Int, wasEnded: Bool) {
         let source = ElementSource(of: value)
-        if source.isBlind { return source.checkParts(depth: depth, wasEnded: wasEnded && source.isWhole) }
+        if source.isBlind { return source.checkParts(depth: depth, wasEnded: wasEnded && source.isEnded) }
         var elements = source.elements
         while let shown = elements as? any ShownElements { elements = shown.base }
         if let place = (elements as? any ReadableElements)?.place { return place.checkContents() }
@@ -186,7 +211,9 @@ struct ElementSource {
     private func checkParts(depth: Int, wasEnded: Bool) {
         guard depth < Self.depthLimit, let view = elements as? any AnewView else { return }
         let parts = view.parts
-        for part in parts { Self.checkContents(of: part, depth: depth + 1, wasEnded: false) }
+        // Of what is paired one part may not have been gone over to its end.
+        let isAlone = parts.count == 1
+        for part in parts { Self.checkContents(of: part, depth: depth + 1, wasEnded: wasEnded && isAlone) }
         guard wasEnded, let joined = view as? any JoinedView, joined.joinsViews, let base = parts.first,
             Self.beginsAnew(base), let segments = base as? any Sequence
         else { return }
@@ -222,7 +249,7 @@ struct ElementSource {
     }
 
     /// Whether going over a value of a type may go over a collection of the library.
-    fileprivate static func mayRead(_ type: Any.Type, depth: Int = 0) -> Bool {
+    static func mayRead(_ type: Any.Type, depth: Int = 0) -> Bool {
         if type is any RealmCollection.Type || type is any BackedMap.Type || type is any ShownElements.Type
             || type is any ElementIterator.Type
         {
@@ -248,246 +275,8 @@ struct ElementSource {
     }
 
     /// A position as a number; 0 for those of other types.
-    fileprivate static func number(of index: Any) -> Int {
+    static func number(of index: Any) -> Int {
         if let index = index as? Int { return index }
         return (index as? any ReversedPosition)?.number ?? 0
-    }
-}
-
-/// A collection that shows those of a realm, and is none of them.
-private protocol ShownElements {
-    /// The collection whose elements it shows.
-    var base: Any { get }
-    var count: Int { get }
-    func requireReadable() throws
-}
-
-extension ProjectedCollection: ShownElements {
-    fileprivate var base: Any { source.confined }
-}
-
-extension ResultsSection: ShownElements {
-    fileprivate var base: Any { store.results }
-}
-
-extension SectionedResults: ShownElements {
-    fileprivate var base: Any { store.results }
-}
-
-/// A sequence of the standard library that reads another one when it is gone over.
-private protocol SequenceView {
-    /// The types of what it reads; nil where its own type does not say them.
-    static var viewedTypes: [Any.Type]? { get }
-    var viewedElements: Any? { get }
-    var viewedEnd: Int { get }
-}
-
-extension SequenceView {
-    fileprivate static var viewedTypes: [Any.Type]? { nil }
-
-    /// Most views keep it to themselves, and those without a type in a box.
-    fileprivate var viewedElements: Any? {
-        let mirror = Mirror(reflecting: self)
-        if let base = mirror.descendant("_base") { return base }
-        return mirror.descendant("_box", "_base")
-    }
-    fileprivate var viewedEnd: Int { 0 }
-}
-
-/// A view that keeps positions in what is below it.
-private protocol SlicedView {
-    /// Whether going over it meets its end.
-    var leadsToEnd: Bool { get }
-}
-
-extension Slice: SlicedView {
-    fileprivate var leadsToEnd: Bool {
-        var position = startIndex
-        let last = base.endIndex
-        while position < endIndex {
-            if position >= last { return false }
-            base.formIndex(after: &position)
-        }
-        return position == endIndex
-    }
-}
-
-/// A view of which a closure says what is in it.
-private protocol ChoosingView {}
-
-extension LazyFilterSequence: ChoosingView {}
-extension LazyDropWhileSequence: ChoosingView {}
-extension LazyPrefixWhileSequence: ChoosingView {}
-
-extension Slice: SequenceView {
-    fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
-    fileprivate var viewedElements: Any? { base }
-    /// Of what is turned around the first position is behind the last one.
-    fileprivate var viewedEnd: Int {
-        // It reads nothing, and its position need not be that of an element.
-        if startIndex == endIndex, base is any ChoosingView { return 0 }
-        return Swift.max(ElementSource.number(of: startIndex), ElementSource.number(of: endIndex))
-    }
-}
-
-extension ReversedCollection: SequenceView {
-    fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
-}
-
-extension LazySequence: SequenceView {
-    fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
-}
-
-extension LazyFilterSequence: SequenceView {
-    fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
-}
-
-extension LazyMapSequence: SequenceView {
-    fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
-}
-
-extension LazyDropWhileSequence: SequenceView {
-    fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
-}
-
-extension LazyPrefixWhileSequence: SequenceView {
-    fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
-}
-
-extension PrefixSequence: SequenceView {
-    fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
-}
-
-extension DropFirstSequence: SequenceView {
-    fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
-}
-
-extension AnySequence: SequenceView {}
-extension AnyCollection: SequenceView {}
-extension AnyBidirectionalCollection: SequenceView {}
-extension AnyRandomAccessCollection: SequenceView {}
-
-/// A view that gives all elements that are below it, from the first one on.
-private protocol WholeView {}
-
-extension LazySequence: WholeView {}
-extension LazyMapSequence: WholeView {}
-extension AnySequence: WholeView {}
-
-/// A sequence or an iterator of the standard library that goes over other ones, of which most do not tell how far they go, or have come.
-private protocol BlindView: SequenceView {
-    /// What it holds.
-    var parts: [Any] { get }
-}
-
-/// What begins anew whenever it is gone over, and keeps no position: what it holds can be looked at.
-private protocol AnewView: BlindView {}
-
-/// What goes over the elements of what it goes over.
-private protocol JoinedView: BlindView {
-    /// Whether these elements may go over collections of the library.
-    var joinsViews: Bool { get }
-}
-
-extension BlindView {
-    fileprivate var viewedElements: Any? { nil }
-
-    fileprivate var parts: [Any] {
-        let mirror = Mirror(reflecting: self)
-        // An iterator without a type is in a box.
-        if let base = mirror.descendant("_box", "_base") { return [base] }
-        return mirror.children.map(\.value)
-    }
-}
-
-extension IndexingIterator: BlindView {
-    fileprivate static var viewedTypes: [Any.Type]? { [Elements.self] }
-}
-
-extension IteratorSequence: BlindView {
-    fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
-}
-
-extension AnyIterator: BlindView {}
-
-extension EnumeratedSequence: AnewView {
-    fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
-}
-
-extension EnumeratedSequence.Iterator: BlindView {}
-
-extension Zip2Sequence: AnewView {
-    fileprivate static var viewedTypes: [Any.Type]? { [Sequence1.self, Sequence2.self] }
-}
-
-extension Zip2Sequence.Iterator: BlindView {}
-extension ReversedCollection.Iterator: BlindView {}
-extension LazyFilterSequence.Iterator: BlindView {}
-extension LazyMapSequence.Iterator: BlindView {}
-extension LazyDropWhileSequence.Iterator: BlindView {}
-extension LazyPrefixWhileSequence.Iterator: BlindView {}
-extension PrefixSequence.Iterator: BlindView {}
-
-extension DropWhileSequence: BlindView {
-    fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
-}
-
-extension DropWhileSequence.Iterator: BlindView {}
-
-extension DiscontiguousSlice: BlindView {
-    fileprivate static var viewedTypes: [Any.Type]? { [Base.self] }
-}
-
-extension DefaultIndices: BlindView {
-    fileprivate static var viewedTypes: [Any.Type]? { [Elements.self] }
-}
-
-extension FlattenSequence: AnewView, JoinedView {
-    fileprivate static var viewedTypes: [Any.Type]? { [Base.self, Base.Element.self] }
-    fileprivate var joinsViews: Bool { ElementSource.mayRead(Base.Element.self) }
-}
-
-extension FlattenSequence.Iterator: JoinedView {
-    fileprivate var joinsViews: Bool { ElementSource.mayRead(Base.Element.self) }
-}
-
-extension JoinedSequence: AnewView, JoinedView {
-    fileprivate static var viewedTypes: [Any.Type]? { [Base.self, Base.Element.self] }
-    fileprivate var joinsViews: Bool { ElementSource.mayRead(Base.Element.self) }
-}
-
-extension JoinedSequence.Iterator: JoinedView {
-    fileprivate var joinsViews: Bool { ElementSource.mayRead(Base.Element.self) }
-}
-
-/// Numbers at equal distances.
-private protocol NumberSequence {}
-
-extension StrideTo: NumberSequence {}
-extension StrideThrough: NumberSequence {}
-
-/// What begins anew whenever it is gone over, and never ends.
-private protocol EndlessSequence {}
-
-extension PartialRangeFrom: EndlessSequence {}
-
-/// An iterator of the library's own.
-private protocol ElementIterator {}
-
-extension RealmIterator: ElementIterator {}
-extension SectionIterator: ElementIterator {}
-
-private protocol ReversedPosition {
-    var number: Int { get }
-}
-
-extension ReversedCollection.Index: ReversedPosition {
-    fileprivate var number: Int { ElementSource.number(of: base) }
-}
-
-extension LazyPrefixWhileSequence.Index: ReversedPosition {
-    /// That behind the element: a slice that begins there reads it.
-    fileprivate var number: Int {
-        Mirror(reflecting: self).descendant("_value", "index").map { ElementSource.number(of: $0) + 1 } ?? 0
     }
 }

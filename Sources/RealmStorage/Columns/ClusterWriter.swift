@@ -214,7 +214,10 @@ package final class ClusterWriter {
         do throws(StorageError) {
             try mergeTail()
             if let root { try mergeSmall(root) }
-            transaction.noteLast(newClusterCount, of: ObjectIdentifier(memory))
+            // One alone begins no stretch.
+            if openOrder.count - openOrderHead > 1 || transaction.hasLongColumns {
+                transaction.noteLast(newClusterCount, of: ObjectIdentifier(memory))
+            }
             kept = try encodeRoot()
         } catch {
             // Some clusters have given their memory back already: nobody may look where they were.

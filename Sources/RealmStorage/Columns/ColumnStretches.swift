@@ -28,8 +28,8 @@ package struct ColumnStretches {
     private static let greatestPageCount: UInt32 = 128
 
     private var columns: [Column: Stretch] = [:]
-    /// The clusters of a table that are still to be written at its end.
-    private var lastClusterCounts: [ObjectIdentifier: Int] = [:]
+    /// The table that is being sealed, and the new clusters of it that were still to be written then.
+    private var ending: (owner: ObjectIdentifier, clusterCount: Int)?
     /// What stretches have left over, for runs of any kind.
     private var rests: [Extent] = []
 
@@ -57,9 +57,9 @@ package struct ColumnStretches {
         let own = columns[column] ?? Stretch()
         guard own.restPageCount + own.room.pageCount <= own.pageCount / 32 else { return nil }
         var runCount = min(own.pageCount / 8, Self.greatestPageCount) / count
-        if let lastClusterCount = lastClusterCounts[column.owner] {
+        if let ending, ending.owner == column.owner {
             if rest(for: count) != nil { return nil }
-            runCount = min(runCount, UInt32(clamping: lastClusterCount - own.lastRunCount))
+            runCount = min(runCount, UInt32(clamping: ending.clusterCount - own.lastRunCount))
         }
         return runCount >= 2 ? runCount * count : nil
     }
@@ -72,11 +72,13 @@ package struct ColumnStretches {
 
     /// Notes that only so many new clusters of a table are still to be written, each with one run of a column at most.
     mutating func noteLast(_ clusterCount: Int, of owner: ObjectIdentifier) {
-        // The runs of so few are no sixteen, behind which the first stretch may begin.
-        if columns.isEmpty, clusterCount < 16 { return }
-        lastClusterCounts[owner] = clusterCount
+        ending = (owner, clusterCount)
+        if columns.isEmpty { return }
         for column in columns.keys where column.owner == owner { columns[column]?.lastRunCount = 0 }
     }
+
+    /// Whether no column has a run so far.
+    var isEmpty: Bool { columns.isEmpty }
 
     /// Keeps a new stretch of a column; what was left of the one before is a rest.
     mutating func keep(_ stretch: Extent, for column: Column) {
@@ -117,8 +119,8 @@ package struct ColumnStretches {
 
     /// Forgets the columns of a table; what is left of their stretches is rests.
     mutating func end(of owner: ObjectIdentifier) {
-        if columns.isEmpty, lastClusterCounts.isEmpty { return }
-        lastClusterCounts[owner] = nil
+        if ending?.owner == owner { ending = nil }
+        if columns.isEmpty { return }
         for column in columns.keys.filter({ $0.owner == owner }) {
             if let own = columns.removeValue(forKey: column) { leave(own.room) }
         }
@@ -128,7 +130,7 @@ package struct ColumnStretches {
     ///
     /// - Returns: What is left of their stretches.
     mutating func end() -> [Extent] {
-        if columns.isEmpty, rests.isEmpty, lastClusterCounts.isEmpty { return [] }
+        if columns.isEmpty, rests.isEmpty { return [] }
         defer { self = ColumnStretches() }
         return unused
     }

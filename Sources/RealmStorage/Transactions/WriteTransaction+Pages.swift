@@ -204,6 +204,9 @@ extension WriteTransaction {
         group.stretches.noteLast(clusterCount, of: owner)
     }
 
+    /// Whether long columns have runs from which stretches may begin.
+    var hasLongColumns: Bool { !group.stretches.isEmpty }
+
     /// Has what is left of the stretches of a table be there for any run, at its end.
     func endStretches(of owner: ObjectIdentifier) { group.stretches.end(of: owner) }
 

@@ -1,0 +1,259 @@
+/// A collection that shows those of a realm, and is none of them.
+protocol ShownElements {
+    /// The collection whose elements it shows.
+    var base: Any { get }
+    /// What is read for it: all sections of the same results have one.
+    var whole: AnyObject { get }
+    var count: Int { get }
+    func requireReadable() throws
+}
+
+extension ProjectedCollection: ShownElements {
+    var base: Any { source.confined }
+    var whole: AnyObject { source }
+}
+
+extension ResultsSection: ShownElements {
+    var base: Any { store.results }
+    var whole: AnyObject { store }
+}
+
+extension SectionedResults: ShownElements {
+    var base: Any { store.results }
+    var whole: AnyObject { store }
+}
+
+/// A sequence of the standard library that reads another one when it is gone over.
+protocol SequenceView {
+    /// The types of what it reads; nil where its own type does not say them.
+    static var viewedTypes: [Any.Type]? { get }
+    var viewedElements: Any? { get }
+    var viewedEnd: Int { get }
+}
+
+extension SequenceView {
+    static var viewedTypes: [Any.Type]? { nil }
+
+    /// Most views keep it to themselves, and those without a type in a box.
+    var viewedElements: Any? {
+        let mirror = Mirror(reflecting: self)
+        if let base = mirror.descendant("_base") { return base }
+        return mirror.descendant("_box", "_base")
+    }
+    var viewedEnd: Int { 0 }
+}
+
+/// A view that keeps positions in what is below it.
+protocol SlicedView {
+    /// Whether going over it meets its end.
+    var leadsToEnd: Bool { get }
+}
+
+extension Slice: SlicedView {
+    var leadsToEnd: Bool {
+        var position = startIndex
+        let last = base.endIndex
+        while position < endIndex {
+            if position >= last { return false }
+            base.formIndex(after: &position)
+        }
+        return position == endIndex
+    }
+}
+
+/// A view of which a closure says what is in it.
+protocol ChoosingView {}
+
+extension LazyFilterSequence: ChoosingView {}
+extension LazyDropWhileSequence: ChoosingView {}
+extension LazyPrefixWhileSequence: ChoosingView {}
+
+extension Slice: SequenceView {
+    static var viewedTypes: [Any.Type]? { [Base.self] }
+    var viewedElements: Any? { base }
+    /// Of what is turned around the first position is behind the last one.
+    var viewedEnd: Int {
+        // It reads nothing, and its position need not be that of an element.
+        if startIndex == endIndex, base is any ChoosingView { return 0 }
+        return Swift.max(ElementSource.number(of: startIndex), ElementSource.number(of: endIndex))
+    }
+}
+
+extension ReversedCollection: SequenceView {
+    static var viewedTypes: [Any.Type]? { [Base.self] }
+}
+
+extension LazySequence: SequenceView {
+    static var viewedTypes: [Any.Type]? { [Base.self] }
+}
+
+extension LazyFilterSequence: SequenceView {
+    static var viewedTypes: [Any.Type]? { [Base.self] }
+}
+
+extension LazyMapSequence: SequenceView {
+    static var viewedTypes: [Any.Type]? { [Base.self] }
+}
+
+extension LazyDropWhileSequence: SequenceView {
+    static var viewedTypes: [Any.Type]? { [Base.self] }
+}
+
+extension LazyPrefixWhileSequence: SequenceView {
+    static var viewedTypes: [Any.Type]? { [Base.self] }
+}
+
+extension PrefixSequence: SequenceView {
+    static var viewedTypes: [Any.Type]? { [Base.self] }
+}
+
+extension DropFirstSequence: SequenceView {
+    static var viewedTypes: [Any.Type]? { [Base.self] }
+}
+
+extension AnySequence: SequenceView {}
+extension AnyCollection: SequenceView {}
+extension AnyBidirectionalCollection: SequenceView {}
+extension AnyRandomAccessCollection: SequenceView {}
+
+/// A view that gives all elements that are below it, from the first one on.
+protocol WholeView {}
+
+extension LazySequence: WholeView {}
+extension LazyMapSequence: WholeView {}
+extension AnySequence: WholeView {}
+extension AnyCollection: WholeView {}
+extension AnyBidirectionalCollection: WholeView {}
+extension AnyRandomAccessCollection: WholeView {}
+
+/// A view that may end before what is below it does.
+protocol PartialView {}
+
+extension Slice: PartialView {}
+extension PrefixSequence: PartialView {}
+extension LazyPrefixWhileSequence: PartialView {}
+
+/// What ends with the shorter one of its parts.
+protocol PairedView {}
+
+extension Zip2Sequence: PairedView {}
+
+/// A sequence or an iterator of the standard library that goes over other ones, of which most do not tell how far they go, or have come.
+protocol BlindView: SequenceView {
+    /// What it holds.
+    var parts: [Any] { get }
+}
+
+/// What begins anew whenever it is gone over, and keeps no position: what it holds can be looked at.
+protocol AnewView: BlindView {}
+
+/// What goes over the elements of what it goes over.
+protocol JoinedView: BlindView {
+    /// Whether these elements may go over collections of the library.
+    var joinsViews: Bool { get }
+}
+
+extension BlindView {
+    var viewedElements: Any? { nil }
+
+    var parts: [Any] {
+        let mirror = Mirror(reflecting: self)
+        // An iterator without a type is in a box.
+        if let base = mirror.descendant("_box", "_base") { return [base] }
+        return mirror.children.map(\.value)
+    }
+}
+
+extension IndexingIterator: BlindView {
+    static var viewedTypes: [Any.Type]? { [Elements.self] }
+}
+
+extension IteratorSequence: BlindView {
+    static var viewedTypes: [Any.Type]? { [Base.self] }
+}
+
+extension AnyIterator: BlindView {}
+
+extension EnumeratedSequence: AnewView {
+    static var viewedTypes: [Any.Type]? { [Base.self] }
+}
+
+extension EnumeratedSequence.Iterator: BlindView {}
+
+extension Zip2Sequence: AnewView {
+    static var viewedTypes: [Any.Type]? { [Sequence1.self, Sequence2.self] }
+}
+
+extension Zip2Sequence.Iterator: BlindView {}
+extension ReversedCollection.Iterator: BlindView {}
+extension LazyFilterSequence.Iterator: BlindView {}
+extension LazyMapSequence.Iterator: BlindView {}
+extension LazyDropWhileSequence.Iterator: BlindView {}
+extension LazyPrefixWhileSequence.Iterator: BlindView {}
+extension PrefixSequence.Iterator: BlindView {}
+
+extension DropWhileSequence: BlindView {
+    static var viewedTypes: [Any.Type]? { [Base.self] }
+}
+
+extension DropWhileSequence.Iterator: BlindView {}
+
+extension DiscontiguousSlice: BlindView {
+    static var viewedTypes: [Any.Type]? { [Base.self] }
+}
+
+extension DefaultIndices: BlindView {
+    static var viewedTypes: [Any.Type]? { [Elements.self] }
+}
+
+extension FlattenSequence: AnewView, JoinedView {
+    static var viewedTypes: [Any.Type]? { [Base.self, Base.Element.self] }
+    var joinsViews: Bool { ElementSource.mayRead(Base.Element.self) }
+}
+
+extension FlattenSequence.Iterator: JoinedView {
+    var joinsViews: Bool { ElementSource.mayRead(Base.Element.self) }
+}
+
+extension JoinedSequence: AnewView, JoinedView {
+    static var viewedTypes: [Any.Type]? { [Base.self, Base.Element.self] }
+    var joinsViews: Bool { ElementSource.mayRead(Base.Element.self) }
+}
+
+extension JoinedSequence.Iterator: JoinedView {
+    var joinsViews: Bool { ElementSource.mayRead(Base.Element.self) }
+}
+
+/// Numbers at equal distances.
+protocol NumberSequence {}
+
+extension StrideTo: NumberSequence {}
+extension StrideThrough: NumberSequence {}
+
+/// What begins anew whenever it is gone over, and never ends.
+protocol EndlessSequence {}
+
+extension PartialRangeFrom: EndlessSequence {}
+
+/// An iterator of the library's own.
+protocol ElementIterator {}
+
+extension RealmIterator: ElementIterator {}
+extension SectionIterator: ElementIterator {}
+
+protocol ReversedPosition {
+    var number: Int { get }
+}
+
+extension ReversedCollection.Index: ReversedPosition {
+    var number: Int { ElementSource.number(of: base) }
+}
+
+extension LazyPrefixWhileSequence.Index: ReversedPosition {
+    /// That behind the element: a slice that begins there reads it.
+    var number: Int {
+        guard let index = Mirror(reflecting: self).descendant("_value", "index") else { return 0 }
+        // Other positions are behind their element already.
+        return ElementSource.number(of: index) + (index is Int ? 1 : 0)
+    }
+}

@@ -316,6 +316,35 @@ class MappedHeir: MappedBase {
             }
         }
         check(numbered, "is no longer valid")
+        // Views above it that end where it does.
+        let filtered = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try memoryRealm()
+            let gone = try realm.write {
+                realm.create(Keeper.self, value: ["id": 2, "nicknames": ["kept"]] as [String: Any])
+                return realm.create(Keeper.self, value: ["id": 1, "nicknames": ["a"]] as [String: Any])
+            }
+            let names: FlattenSequence<[List<String>]> = [gone.nicknames].joined()
+            let views: [Any] = [names.lazy.filter { $0 != "z" }.enumerated().lazy.map { $0.element }]
+            try realm.write { realm.delete(gone) }
+            try realm.write {
+                realm.create(Keeper.self, value: ["id": 2, "nicknames": views[0]] as [String: Any], update: .modified)
+            }
+        }
+        check(filtered, "is no longer valid")
+        let turned = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let realm = try memoryRealm()
+            let gone = try realm.write {
+                realm.create(Keeper.self, value: ["id": 2, "nicknames": ["kept"]] as [String: Any])
+                return realm.create(Keeper.self, value: ["id": 1, "nicknames": ["a"]] as [String: Any])
+            }
+            let names: FlattenSequence<[List<String>]> = [gone.nicknames].joined()
+            let views: [Any] = [AnyCollection(names.reversed())]
+            try realm.write { realm.delete(gone) }
+            try realm.write {
+                realm.create(Keeper.self, value: ["id": 2, "nicknames": views[0]] as [String: Any], update: .modified)
+            }
+        }
+        check(turned, "is no longer valid")
     }
 
     @Test func `what a query selects from a deleted object is copied as nothing`() throws {

@@ -4,7 +4,11 @@ import Synchronization
 import Testing
 
 /// Sequences that go over other ones: what joins, pairs and numbers elements, and iterators.
-@Suite("What joins, pairs or goes over collections is looked at before it is taken", .timeLimit(.minutes(60)))
+@Suite(
+    "What joins, pairs or goes over collections is looked at before it is taken",
+    .serialized,
+    .timeLimit(.minutes(60))
+)
 struct JoinedInputTests {
     /// A part of an array, lazily mapped.
     private typealias Piece = LazyMapSequence<ArraySlice<String>, String>
@@ -178,6 +182,13 @@ struct JoinedInputTests {
             try take(keepers.enumerated().lazy.flatMap { $0.element.nicknames }, as: ["a", "b", "c"])
             try take(stepped, as: ["a", "b", "c"])
             try take(mappedEntries, as: ["c", "c"])
+            // What would not end alone.
+            try take(zip(keepers, repeatElement(others, count: .max).joined()).lazy.map { $0.1 }, as: ["c", "c"])
+            try take(zip((0..<Int.max).lazy.flatMap { _ in names }, keepers).lazy.map { $0.0 }, as: ["a", "b"])
+            // Slices of what a closure chooses.
+            try take(names.reversed().lazy.prefix(while: { $0 != "z" }).prefix(1), as: ["b"])
+            try take(names.lazy.prefix(while: { $0 != "z" }).prefix(while: { $0 != "y" }).dropFirst(), as: ["b"])
+            try take(names.lazy.filter { $0 != "z" }.reversed().prefix(1), as: ["b"])
             try realm.write {
                 try realm.insert(Keeper.self, value: ["id": 4, "nicknames": flat] as [String: Any])
                 realm.delete(keeper)
@@ -211,7 +222,9 @@ struct JoinedInputTests {
             let endless: LazySequence<FlattenSequence<LazyMapSequence<Range<Int>, List<String>>>> =
                 (0..<Int.max).lazy.flatMap { _ in names }
             let joined: FlattenSequence<Repeated<List<String>>> = repeatElement(names, count: .max).joined()
-            let arguments: [Any] = [endless, joined, AnySequence(endless)]
+            let sliced: LazySequence<FlattenSequence<LazyMapSequence<Range<Int>, Slice<List<String>>>>> =
+                (0..<Int.max).lazy.flatMap { _ in names[0..<500] }
+            let arguments: [Any] = [endless, joined, AnySequence(endless), AnyCollection(joined), sliced]
             for argument in arguments {
                 #expect(throws: (any Error).self) { _ = try RealmPredicate(parsing: "name IN %@", argument) }
             }
@@ -227,7 +240,7 @@ struct JoinedInputTests {
     /// A text that counts how many are made of what is stored, which is once whenever an element is read.
     struct CountedText: CustomPersistable {
         typealias PersistedType = String
-        /// One test alone reads such texts.
+        /// Two tests read such texts, which do not run beside each other.
         static let readCount = Atomic<Int>(0)
         let text: String
 
@@ -268,6 +281,25 @@ struct JoinedInputTests {
         #expect(once >= 1_000)
         // Each slice would be a thousand reads.
         #expect(whole >= 1_000 && whole <= once + slices.count)
+    }
+
+    @Test("A list whose sections are joined is read once, and not for each of them")
+    func joinedSections() throws {
+        let realm = try memoryRealm([CountedTexts.self])
+        let object = try realm.write {
+            let object = realm.create(CountedTexts.self)
+            object.texts.append(objectsIn: (0..<1_000).map { CountedText("\($0)") })
+            return object
+        }
+        let texts = object.texts
+        let sections = texts.sectioned(by: { (text: CountedText) -> Int in (Int(text.text) ?? 0) / 2 }, ascending: true)
+        let sectionCount = sections.count
+        #expect(sectionCount == 500)
+        let before = CountedText.readCount.load(ordering: .relaxed)
+        _ = try RealmPredicate(parsing: "name IN %@", sections.joined())
+        let count = CountedText.readCount.load(ordering: .relaxed) - before
+        // Each section would be a thousand reads.
+        #expect(count >= 1_000 && count < 20_000)
     }
 
     @Test("Objects are not removed by what goes over a list in a way that cannot be looked into")

@@ -4,7 +4,7 @@
   python3 logmodel.py            the safe protocol on every configuration, then every unsafe variant (each must fail)
   python3 logmodel.py safe       the safe protocol only
   python3 logmodel.py NAME       one unsafe variant, with its shortest trace
-  python3 logmodel.py walk SECONDS [SEED]   random deep walks of the safe protocol
+  python3 logmodel.py walk SECONDS [SEED [FORM]]   random deep walks of the safe protocol, in its forms by turns, or in one of them: wide, engine
   python3 logmodel.py list       names of the variants
   python3 logmodel.py other [NAME [SECONDS]]   other ways that are safe, too, and were weighed
 
@@ -1433,17 +1433,19 @@ def explore(cfg, limit=10**9, seconds=10**9):
     return len(parent), trans, None, None, time.time() - start, True
 
 
-def walk(cfg, seconds, seed):
+def walk(forms, seconds, seed):
+    """Walks at random, each time in a form of the protocol that is chosen at random; forms: configurations by their names."""
     global SAMPLE
     rng = random.Random(seed)
     SAMPLE = sampled_cut(rng)
-    bud, kinds, npages = cfg
     end = time.time() + seconds
-    walks = total = deepest = 0
+    walks, total, deepest = dict.fromkeys(forms, 0), 0, 0
     while time.time() < end:
+        form = rng.choice(sorted(forms))
+        bud, kinds, npages = forms[form]
         s = initial(rng.choice(npages), bud)
-        trace = ['%d pages' % len(s.pages)]
-        walks += 1
+        trace = ['%d pages, the form %s' % (len(s.pages), form)]
+        walks[form] += 1
         while True:
             ch = steps(s, kinds)
             e = starved(s, ch)
@@ -1471,6 +1473,13 @@ def B(commits=0, ckpts=0, kills=0, cuts=0, fails=0, opens=1, closes=0, readers=0
 
 
 ALL = ('rec', 'group', 'unfl', 'page')
+# What is walked at random. The engine has no private replay beside writers, so its form has no read-only reader.
+FORMS = {
+    'wide': (B(commits=14, ckpts=6, kills=3, cuts=2, fails=1, opens=9, closes=2, readers=3, ro=1, plain=2),
+             ALL + ('lazy', 'sync', 'late', 'lunfl', 'lgroup', 'lbatch', 'back', 'note'), (7, 9, 11)),
+    'engine': (B(commits=14, ckpts=6, kills=3, cuts=2, fails=1, opens=9, closes=2, readers=3, plain=2),
+               ('rec', 'page', 'late', 'lbatch', 'back', 'note', 'take', 'over', 'own'), (7, 9, 11)),
+}
 # name: (budgets, kinds of commits, pages of the file)
 CONFIGS = {
     'checkpoints beside a writer and a reader, a kill': (B(commits=3, ckpts=2, kills=1, opens=2, readers=1), ('rec',), 8),
@@ -1665,10 +1674,10 @@ def main(args):
         return 0
     if args and args[0] == 'walk':
         seed = int(args[2]) if len(args) > 2 else int(time.time())
-        big = (B(commits=14, ckpts=6, kills=3, cuts=2, fails=1, opens=9, closes=2, readers=3, ro=1, plain=2),
-               ALL + ('lazy', 'sync', 'late', 'lunfl', 'lgroup', 'lbatch', 'back', 'note'), (7, 9, 11))
-        w, n, deep, e, trace = walk(big, float(args[1]), seed)
-        print('seed %d: %d walks, %d steps, longest %d: %s' % (seed, w, n, deep, e or 'no violation'))
+        forms = {name: FORMS[name] for name in args[3:] or FORMS}
+        w, n, deep, e, trace = walk(forms, float(args[1]), seed)
+        told = ', '.join('%d in the form %s' % (w[form], form) for form in sorted(w))
+        print('seed %d: %d walks (%s), %d steps, longest %d: %s' % (seed, sum(w.values()), told, n, deep, e or 'no violation'))
         if e:
             print('\n'.join(trace))
         return 1 if e else 0

@@ -5,33 +5,84 @@ from kills import Workload
 
 PAGE = 4096
 REFUSALS = {"corrupt", "badfile", "limit", "io"}
+# A process that keeps a log is killed instead of closing its file: its log is damaged, too.
+KEEPS_LOG = "REALM_TORTURE_LOG" in os.environ
+SUFFIXES = ("", ".log", ".lock")
 
 
-def make(path, seed, commits=40):
-    """A closed file of many small and some large commits, and what is in it."""
-    workload = Workload(random.Random(seed))
-    driver = Driver()
-    driver.need(f"open {path}")
-    for _ in range(commits):
-        workload.step(driver)
-    driver.need("close")
-    driver.end()
-    return workload.known, workload.version
+class Original:
+    """A file of many small and some large commits, closed, or killed beside its log, and what is in it."""
+
+    def __init__(self, path, seed, commits=40):
+        self.path = path
+        workload = Workload(random.Random(seed))
+        driver = Driver()
+        driver.need(f"open {path}")
+        # What was there before the last commit.
+        self.before = {}
+        for _ in range(commits):
+            before, version = workload.known, workload.version
+            workload.step(driver)
+            if workload.version != version:
+                self.before = before
+        self.known, self.version = workload.known, workload.version
+        if KEEPS_LOG:
+            self.wait_for_note()
+            driver.kill()
+        else:
+            driver.need("close")
+            driver.end()
+        self.data = {suffix: self.read(suffix) for suffix in SUFFIXES}
+
+    def wait_for_note(self):
+        """Waits until the log says how far it is durable: until then damage to its last record looks like the torn end of a flush.
+
+        Some milliseconds behind the last commit it does; where that commit is a checkpoint, it need not.
+        """
+        deadline = time.monotonic() + 3
+        while time.monotonic() < deadline:
+            log = self.read(".log")
+            # Format and kind of a frame.
+            if log is None or any(log[at + 12] == 1 and log[at + 13] in (3, 4) for at in range(PAGE, len(log), PAGE)):
+                return
+            time.sleep(0.01)
+
+    def read(self, suffix):
+        """What a file holds; None where there is none."""
+        try:
+            with open(self.path + suffix, "rb") as file:
+                return file.read()
+        except FileNotFoundError:
+            return None
 
 
-def examine(driver, path, known, version, context):
-    """What a damaged file does: `refused`, `verify` when only the verification finds it, or `intact`.
+def remove(path):
+    for suffix in SUFFIXES:
+        if os.path.exists(path + suffix):
+            os.unlink(path + suffix)
 
-    The process goes on after it, and must do the same with the next file.
+
+def examine(driver, path, original, context, may_lack_last=False):
+    """What a damaged file does: `refused`, `verify` when only the verification finds it, `intact`, or `shorter`.
+
+    The last one is for a log that has lost its last record with all that calls it durable. The process goes on after it, and must do the
+    same with the next file.
     """
+    known = original.known
     try:
         reply = driver.ask(f"open {path}")
         if code(reply) != "ok":
             expect(code(reply) in REFUSALS, f"{context}: {reply}")
             return "refused"
         found = int(reply.split(" ")[1])
-        expect(found >= version, f"{context}: version {found} is passed off as the newest, which is {version}")
         pairs, _ = driver.list()
+        if may_lack_last and found < original.version and pairs == original.before:
+            driver.close_file()
+            return "shorter"
+        expect(
+            found >= original.version,
+            f"{context}: version {found} is passed off as the newest, which is {original.version}",
+        )
         expect(pairs == known, f"{context}: wrong data is believed")
         for key in list(known)[:3]:
             expect(driver.ask(f"get {key}") == f"ok {known[key]}", f"{context}: wrong value")
@@ -42,21 +93,24 @@ def examine(driver, path, known, version, context):
         if result == "intact":
             driver.need("put after damage")
             driver.need("verify")
-        driver.need("close")
+        # The next file has the same name.
+        driver.close_file()
         return result
     except Died as death:
         raise Failure(f"{context}: {death}")
 
 
-def edits(rng, data):
-    """A damaged copy, and what was done to it."""
+def edits(rng, data, used=None):
+    """A damaged copy, and what was done to it; most of that to one of the used pages, where they are given."""
     data = bytearray(data)
     pages = len(data) // PAGE
     kind = rng.randrange(9)
     page, other = rng.randrange(pages), rng.randrange(pages)
+    if used and rng.random() < 0.8:
+        page = rng.choice(used)
     at = page * PAGE
     if kind == 0:
-        place = rng.randrange(len(data))
+        place = at + rng.randrange(PAGE) if used else rng.randrange(len(data))
         data[place] ^= 1 << rng.randrange(8)
         return data, f"bit in byte {place}"
     if kind == 1:
@@ -91,37 +145,56 @@ def edits(rng, data):
     return data, "bytes behind the end"
 
 
+def damage_log(rng, data):
+    """A damaged log, or none, and what was done to it."""
+    if rng.random() < 0.05:
+        return None, "log gone"
+    used = [page for page in range(len(data) // PAGE) if any(data[page * PAGE : (page + 1) * PAGE])]
+    damaged, what = edits(rng, data, used)
+    return damaged, f"log: {what}"
+
+
 def random_edits(count, seed):
+    """Damage to closed files; where a log is kept, to files of killed processes, and to their logs."""
     rng = random.Random(seed)
     with Folder() as folder:
-        original, path = folder.file("original.realm"), folder.file("damaged.realm")
-        outcomes = {}
-        known = data = driver = None
+        path = folder.file("damaged.realm")
+        outcomes, logs = {}, 0
+        original = driver = None
         for number in range(count):
             if number % 200 == 0:
                 if driver:
                     driver.end()
                 driver = Driver()
-                for name in (original, original + ".lock"):
-                    if os.path.exists(name):
-                        os.unlink(name)
-                known, version = make(original, rng.random())
-                data = open(original, "rb").read()
-            damaged, what = edits(rng, data)
-            for name in (path, path + ".lock"):
-                if os.path.exists(name):
-                    os.unlink(name)
-            if rng.random() < 0.5:
-                shutil.copy(original + ".lock", path + ".lock")
-            elif not damaged:
-                # An empty file without a lock file is a new realm.
-                continue
-            with open(path, "wb") as file:
-                file.write(damaged)
-            outcome = examine(driver, path, known, version, f"edit {number}, seed {seed}, {what}")
+                remove(folder.file("original.realm"))
+                original = Original(folder.file("original.realm"), rng.random())
+            data = dict(original.data)
+            # A short life may have made none.
+            edits_log = data[".log"] is not None and rng.random() < 0.5
+            if edits_log:
+                data[".log"], what = damage_log(rng, data[".log"])
+                logs += 1
+            else:
+                data[""], what = edits(rng, data[""])
+            has_lock = rng.random() < 0.5
+            if not has_lock:
+                data[".lock"] = None
+                if not data[""]:
+                    # An empty file without a lock file is a new realm.
+                    continue
+            remove(path)
+            for suffix in SUFFIXES:
+                if data[suffix] is not None:
+                    with open(path + suffix, "wb") as file:
+                        file.write(data[suffix])
+            # Two blocks at once may be the last record and what says that it is durable; the lock file says so, too.
+            may_lack_last = edits_log and not has_lock and " swapped" in what
+            context = f"edit {number}, seed {seed}, {what}, {'with' if has_lock else 'without'} a lock file"
+            outcome = examine(driver, path, original, context, may_lack_last)
             outcomes[outcome] = outcomes.get(outcome, 0) + 1
         driver.end()
-        return f"{count} edits: {outcomes}"
+        told = f", {logs} of them to a log" if KEEPS_LOG else ""
+        return f"{count} edits{told}: {outcomes}"
 
 
 def open_when_free(driver, path):

@@ -283,7 +283,7 @@ struct LoggedRealmTests {
         for name in names { #expect(!hasLog(name), "\(name)") }
     }
 
-    @Test("Rule 20: a migration beside an open log is kept as pages, and records go on behind it")
+    @Test("Rules 20 and 40: a migration beside an open log is kept as pages, and records go on behind it")
     func migration() throws {
         let held = try withNewRealm(configuration()) { realm in
             defer { realm.close() }

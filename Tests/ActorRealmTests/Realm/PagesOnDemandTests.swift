@@ -366,7 +366,7 @@ struct PagesOnDemandTests {
         }
     }
 
-    @Test("What a block freezes is what the commits before it left")
+    @Test("Rule 47: what a block freezes is what the commits before it left")
     func freezingInBlock() throws {
         try withOwing { realm in
             let storage = realm.core.coordinator.file

@@ -36,6 +36,109 @@ struct RecordRulesTests {
 
     // MARK: What is told
 
+    /// Values that equal others, or nothing, and have bits of their own.
+    private static let values: [[(name: String, value: StoredValue)]] = [
+        [
+            ("double", .double(Double(bitPattern: 0x7FF8_0000_0000_0123))),
+            ("float", .float(Float(bitPattern: 0x7FC0_0321))),
+            // 1.0, and below 1.00.
+            ("decimal", .decimal(DecimalBytes(high: 0x303E_0000_0000_0000, low: 10))),
+            ("text", .string("\u{E9}")),
+            ("anything", .double(-0.0)),
+        ],
+        [
+            ("double", .double(-0.0)),
+            ("float", .float(-0.0)),
+            ("decimal", .decimal(DecimalBytes(high: 0x303C_0000_0000_0000, low: 100))),
+            ("text", .string("e\u{301}")),
+            ("anything", .float(Float(bitPattern: 0xFFC0_0001))),
+        ],
+    ]
+
+    @Test("Rule 38: values arrive with their bits, lists by what was done to them, and what goes makes room first")
+    func bits() throws {
+        let recorded = try RecordedDatabase([
+            ClassSchema(
+                name: "Value",
+                properties: [
+                    PropertySchema(name: "id", kind: .int, isPrimaryKey: true),
+                    PropertySchema(name: "double", kind: .double),
+                    PropertySchema(name: "float", kind: .float),
+                    PropertySchema(name: "decimal", kind: .decimal128),
+                    PropertySchema(name: "text", kind: .string),
+                    PropertySchema(name: "anything", kind: .any),
+                    PropertySchema(name: "numbers", kind: .double, collection: .list),
+                ]
+            )
+        ])
+        var keys: [Int64] = []
+        func write(_ body: (TableView) throws -> Void) throws {
+            try recorded.write { model in try body(#require(try model.table(named: "Value"))) }
+        }
+        func requireBits(_ rows: [[(name: String, value: StoredValue)]], _ when: String) throws {
+            try recorded.requireEqual(when)
+            let replica = try recorded.replicated()
+            let table = try #require(try replica.table(named: "Value"))
+            for (key, row) in zip(keys, rows) {
+                for (name, value) in row {
+                    let found = try table.value(table.ordinal(name), key: key)
+                    #expect(MixedFormat.encode(found) == MixedFormat.encode(value), "\(name) of row \(key), \(when)")
+                }
+            }
+            withExtendedLifetime(replica) {}
+        }
+        try write { table in
+            for (id, row) in Self.values.enumerated() {
+                keys.append(try table.insert(primaryKey: .int(Int64(id))))
+                for (name, value) in row { try table.set(name, keys[id], value) }
+                try table.listAssign(table.ordinal("numbers"), key: keys[id], (0..<2_000).map { .double(Double($0)) })
+            }
+        }
+        try requireBits(Self.values, "in new rows")
+        let others = Array(Self.values.reversed())
+        try write { table in
+            for (id, row) in others.enumerated() { for (name, value) in row { try table.set(name, keys[id], value) } }
+            let numbers = table.ordinal("numbers")
+            try table.listInsert(numbers, key: keys[0], at: 1, .double(-0.0))
+            try table.listRemove(numbers, key: keys[0], at: 3)
+            try table.listInsert(numbers, key: keys[0], at: 1, .double(Double(bitPattern: 0x7FF8_0000_0000_0456)))
+            try table.listRemove(numbers, key: keys[0], at: 0)
+        }
+        try requireBits(others, "in rows that are there")
+        // Its key is free before the row comes that takes it.
+        try write { table in
+            try table.delete(key: keys[1])
+            keys[1] = try table.insert(primaryKey: .int(1))
+            for (name, value) in Self.values[1] { try table.set(name, keys[1], value) }
+        }
+        try requireBits([others[0], Self.values[1]], "behind a row with the same key")
+    }
+
+    @Test("Rule 39: a property that was assigned the value that it had is told of, and a replay tells of it again")
+    func selfAssignment() throws {
+        let text = PropertySchema(name: "text", kind: .string)
+        let recorded = try RecordedDatabase([ClassSchema(name: "Note", properties: [Self.number, text])])
+        var key: Int64 = -1
+        try recorded.write { model in
+            let notes = try #require(try model.table(named: "Note"))
+            key = try notes.insert()
+            try notes.set("number", key, .int(7))
+            try notes.set("text", key, .string("same"))
+        }
+        let notes = try recorded.database.table("Note")
+        for (name, value) in [("number", StoredValue.int(7)), ("text", .string("same"))] {
+            let start = try recorded.replica.beginRead()
+            try recorded.write { model in try #require(try model.table(named: "Note")).set(name, key, value) }
+            let found = try recorded.replica.changes(after: start.version, through: recorded.replica.beginRead())
+            let modified = try #require(found?.tables[notes.id]).modified
+            #expect(modified.map(\.key) == [key])
+            #expect(modified.map(\.columns.columns) == [[notes.ordinal(name)]])
+            // What changed since a version is known for as long as somebody reads it.
+            withExtendedLifetime(start) {}
+        }
+        try recorded.requireEqual("behind assignments that changed nothing")
+    }
+
     @Test("What a transaction did before it was copied is in its record")
     func copiedTransaction() throws {
         let recorded = try RecordedDatabase([
@@ -218,10 +321,28 @@ struct RecordRulesTests {
         try apply(deletion(of: [1], rowCount: 1, places), to: recorded)
     }
 
-    /// A record that deletes rows of a table, of which two were ever made.
-    private func deletion(of keys: RowKeys, rowCount: Int, _ table: TableView) -> [UInt8] {
+    @Test("Rule 41: the number of rows and the next key are compared, and a difference is damage")
+    func counts() throws {
+        let recorded = try RecordedDatabase([ClassSchema(name: "Note", properties: [Self.number])])
+        try recorded.write { model in
+            let notes = try #require(try model.table(named: "Note"))
+            for _ in 0..<2 { _ = try notes.insert() }
+        }
+        let notes = try recorded.database.table("Note")
+        try apply(deletion(of: [1], rowCount: 1, notes), to: recorded)
+        try apply(deletion(of: [1], rowCount: 1, nextKey: 5, notes), to: recorded)
+        for (rowCount, nextKey) in [(0, 2), (2, 2), (1, 1)] as [(Int, UInt64)] {
+            let error = #expect(throws: StorageError.self, "\(rowCount) rows, \(nextKey)") {
+                try apply(deletion(of: [1], rowCount: rowCount, nextKey: nextKey, notes), to: recorded)
+            }
+            #expect(error?.code == .corrupt)
+        }
+    }
+
+    /// A record that deletes rows of a table, of which two were ever made, unless it says otherwise.
+    private func deletion(of keys: RowKeys, rowCount: Int, nextKey: UInt64 = 2, _ table: TableView) -> [UInt8] {
         var writer = heading(of: table)
-        writer.write(UInt64(2))
+        writer.write(nextKey)
         writer.write(rowCount)
         writer.write(keys)
         writer.write(RowKeys())

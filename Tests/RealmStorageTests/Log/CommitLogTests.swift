@@ -9,6 +9,42 @@ import Testing
 struct CommitLogTests {
     let folder = TemporaryDirectory()
 
+    @Test("Rule 1: all records are in one file, which stays as long as it is, and one flush covers those before it")
+    func rule1() throws {
+        let small = try SmallLog(in: folder, blocks: 8)
+        let path = small.directory.path
+        let identity = try #require(FileIdentity.ofFile(at: path))
+        let byteCount = try small.image().count
+        var version: UInt64 = 1
+        var start = small.header.beginning
+        for round in 0..<40 {
+            small.operations.state.withLock { $0.operations = [] }
+            let startVersion = version
+            for length in [100, 3_000, 900] {
+                version += 1
+                try small.log.append([SmallLog.entry(version, length)])
+            }
+            func flushCount() -> Int {
+                small.operations.state.withLock { state in
+                    state.operations.count { if case .synchronize = $0 { true } else { false } }
+                }
+            }
+            #expect(flushCount() == 0)
+            #expect(small.log.durable == start)
+            try small.log.flush()
+            #expect(flushCount() == 1)
+            #expect(small.log.durable == small.log.end, "round \(round)")
+            #expect(try small.versions(from: start, version: startVersion) == Array(startVersion + 1...version))
+            start = small.log.end
+            small.log.release(upTo: start)
+        }
+        // Many times around the ring.
+        #expect(small.log.end.offset > 5 * UInt64(small.header.ringByteCount))
+        #expect(FileIdentity.ofFile(at: path) == identity)
+        #expect(try small.image().count == byteCount)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path("")).count == 1)
+    }
+
     @Test("Rule 2: what stood in a block before it was used again is not read, over many rounds of the ring")
     func rule2Reuse() throws {
         let small = try SmallLog(in: folder)

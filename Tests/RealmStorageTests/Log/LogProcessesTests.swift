@@ -46,6 +46,30 @@ struct LogProcessesTests {
         #expect(hasLog(path))
     }
 
+    @Test("Rule 17: the newest version goes to the place that does not count, and the one before stays in the other")
+    func twoPlaces() throws {
+        let file = try StorageFile.open(path: folder.path("a.realm"), options: LoggedFile.options(blocks: 64))
+        for value in UInt64(1)...3 { try Self.commit(file, 1, value, creates: value == 1) }
+        let lock = try #require(file.lock)
+        /// The versions that stand in the two places.
+        func versions() -> Set<UInt64> {
+            var found: Set<UInt64> = []
+            for place in 0..<2 {
+                let bytes = lock.memory.address(LockFileLayout.images + place * LockFileLayout.imageByteCount)
+                if case .valid(let header) = FileHeader.read(bytes, page: 0) { found.insert(header.version) }
+            }
+            return found
+        }
+        for value in UInt64(4)...9 {
+            // Whoever dies between the place and the word leaves this one.
+            let before = file.newestVersion
+            try Self.commit(file, 1, value)
+            #expect(versions() == [before, before + 1])
+            #expect(lock.image?.header.version == before + 1)
+        }
+        withExtendedLifetime(file) {}
+    }
+
     @Test("Rule 7: whoever is to write beside a log ends it first, and the log's process goes on without it")
     func writesBeside() throws {
         let path = folder.path("a.realm")

@@ -102,6 +102,9 @@ enum LoggedFile {
         try values(of: StorageFile.open(path: copy(of: path, in: folder), options: options())).values
     }
 
+    /// What a file holds.
+    static func bytes(of path: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(fileURLWithPath: path))) }
+
     static func values(of file: StorageFile) throws -> (version: UInt64, values: [UInt64]) {
         let snapshot = try file.beginRead()
         try PageArray.audit(snapshot)

@@ -112,6 +112,29 @@ struct OwedPagesTests {
         #expect(try LoggedFile.values(of: StorageFile.open(path: path)).values == Self.model(5, more: [9: 9]))
     }
 
+    @Test("Rule 24: what is durable and what is published are two words, and the first one runs ahead")
+    func durableAndPublished() throws {
+        let file = try StorageFile.open(path: folder.path("a.realm"), options: Self.options())
+        try Self.begin(file)
+        defer { file.unlockForWriting() }
+        let lock = try #require(file.lock)
+        let log = try #require(file.openLog)
+        func durable() -> UInt64 { lock.durableOffset(of: log.header.log) }
+        func published() throws -> UInt64 { try #require(lock.image).header.mark.point.offset }
+        let first = try published()
+        #expect(durable() == first)
+        for count in 1...3 {
+            let before = durable()
+            #expect(try Self.acknowledge(file, count, UInt64(count)))
+            #expect(durable() > before)
+            #expect(durable() == log.durable.offset)
+            #expect(try published() == first)
+        }
+        try file.publish([#require(try file.sealGroup())])
+        #expect(try published() == durable())
+        #expect(durable() == log.durable.offset)
+    }
+
     @Test(
         "A member that is rolled back leaves those before it; without a record, or where a commit is on its way, there is none"
     )

@@ -105,6 +105,39 @@ struct OwingRecordsTests {
         #expect(!owes)
     }
 
+    @Test("Rule 48: one thread at a time appends to the log and flushes it; who comes meanwhile waits with its records")
+    func oneFlushAtATime() throws {
+        let path = folder.path("a.realm")
+        let directory = Directory(LogFile(besides: path))
+        let file = try open(path) { $0.makeDirectory = { _ in directory } }
+        defer { file.unlockForWriting() }
+        let (group, first) = try join(file, 0..<2)
+        // They secure the space.
+        #expect(try file.acknowledge(first, of: group))
+        let (_, records) = try join(file, 2..<4)
+        let (_, more) = try join(file, 4..<6)
+        let other = Mutex<OtherThread?>(nil)
+        let acknowledged = Mutex<UInt64>(0)
+        directory.hook.withLock { hook in
+            hook = {
+                let thread = OtherThread { _ = try file.acknowledge(more, of: group) }
+                other.withLock { $0 = thread }
+                thread.waitUntilItWaits()
+                let version = file.acknowledgedVersion.load(ordering: .relaxed)
+                acknowledged.withLock { $0 = version }
+            }
+        }
+        #expect(try file.acknowledge(records, of: group))
+        let thread = try #require(other.withLock { $0 })
+        try thread.end()
+        // Nothing of the other one's was durable while the first flush was on its way.
+        #expect(acknowledged.withLock { $0 } == first.last?.entry.version)
+        #expect(file.acknowledgedVersion.load(ordering: .relaxed) == more.last?.entry.version)
+        #expect(try LoggedFile.valuesOfCopy(of: path, in: folder) == Owed.model(6))
+        try file.publish([#require(try file.sealGroup())])
+        #expect(try LoggedFile.values(of: file).values == Owed.model(6))
+    }
+
     @Test("A group that is given up beside the flush of its records is not acknowledged", arguments: [false, true])
     func givenUp(isBehindOthers: Bool) throws {
         let path = folder.path("a.realm")

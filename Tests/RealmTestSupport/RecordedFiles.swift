@@ -163,6 +163,12 @@ package struct PowerCutDisk {
             }
             return image
         }
+
+        /// What is there when some writes arrived whole, and the others not at all, in whatever order they came.
+        func imageOfWholeWrites(using random: inout SplitMix64) -> [UInt8] {
+            let arrivals = (0...pending.count).map { _ in Bool.random(using: &random) }
+            return image { arrivals[$0] }
+        }
     }
 
     package var realm: File
@@ -206,5 +212,13 @@ package struct PowerCutDisk {
             let realm = realm.image(words: variant == 4) { _ in Bool.random(using: &random2) }
             return (realm, log?.image { _ in Bool.random(using: &random2) })
         }
+    }
+
+    /// What one power cut leaves that tears no write: each is there whole, or not at all.
+    ///
+    /// A header is whole then where pages are missing that it leads to, which hardly ever happens where each sector is there or not.
+    package func survivorOfWholeWrites(using random: inout SplitMix64) -> (realm: [UInt8], log: [UInt8]?) {
+        let realm = realm.imageOfWholeWrites(using: &random)
+        return (realm, log?.imageOfWholeWrites(using: &random))
     }
 }

@@ -6,19 +6,19 @@ import Testing
 
 /// Power cuts of databases whose commits are records: any part of what was not flushed of the realm and of its log is there.
 ///
-/// `REALM_CRASH_STATES` sets the number of states (default 160), `REALM_CRASH_SEED` the first seed.
+/// `REALM_CRASH_STATES` sets the number of states (default 160, and 120 where commits owe their pages), `REALM_CRASH_SEED` the first seed.
 @Suite("No power cut loses a commit of rows that its record made durable")
 struct LoggedPowerCutTests {
     let folder = TemporaryDirectory()
 
-    private struct Workload {
+    struct Workload {
         var first: [UInt8]
         var operations: [RecordedFiles.Operation] = []
         /// What the database held at each version.
         var history: [UInt64: UInt64] = [:]
     }
 
-    private static let ringByteCount = 12 * 4096
+    static let ringByteCount = 12 * 4096
 
     /// Two lives of a file, with commits alone, in groups, and as pages.
     private func run(seed: UInt64) throws -> Workload {
@@ -111,7 +111,7 @@ struct LoggedPowerCutTests {
 
     /// Opens a state, looks at what is there, and goes on with it.
     @discardableResult
-    private func check(
+    func check(
         _ state: (realm: [UInt8], log: [UInt8]?),
         _ acknowledged: UInt64,
         _ workload: Workload,

@@ -6,12 +6,12 @@ import Testing
 
 /// Power cuts of a realm with a log: any part of what was not flushed of each file is there, in sectors, and of headers in words.
 ///
-/// `REALM_CRASH_STATES` sets the number of states (default 1,000), `REALM_CRASH_SEED` the first seed.
+/// `REALM_CRASH_STATES` sets the number of states (default 1,000, and 600 where commits owe their pages), `REALM_CRASH_SEED` the first seed.
 @Suite("No power cut loses a commit that a log made durable")
 struct LogCrashTests {
     let folder = TemporaryDirectory()
 
-    private typealias Operation = LoggedFile.Operation
+    typealias Operation = LoggedFile.Operation
 
     private struct Workload {
         var first: [UInt8]
@@ -122,7 +122,7 @@ struct LogCrashTests {
     }
 
     /// Opens a state, and looks at what is there; returns what opening and closing did.
-    @discardableResult private func check(
+    @discardableResult func check(
         _ state: (realm: [UInt8], log: [UInt8]?),
         _ acknowledged: UInt64,
         _ history: [UInt64: [UInt64]],
@@ -158,7 +158,7 @@ struct LogCrashTests {
     }
 
     /// Power cuts while a state is opened and closed; what somebody has seen is there for good.
-    private func checkRecovery(
+    func checkRecovery(
         of state: (realm: [UInt8], log: [UInt8]?),
         _ operations: [Operation],
         _ version: UInt64,

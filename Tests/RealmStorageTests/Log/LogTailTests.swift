@@ -68,6 +68,65 @@ struct LogTailTests {
         #expect(torn > checked / 10)
     }
 
+    /// `REALM_CRASH_STATES` sets how many states are tried (default 500), `REALM_CRASH_SEED` the first seed.
+    @Test("So it is where pages are owed: a recovery begins before records that were flushed, and the ring keeps them")
+    func powerCutsWhileOwing() throws {
+        let wanted = Int(ProcessInfo.processInfo.environment["REALM_CRASH_STATES"] ?? "") ?? 500
+        var (checked, torn, owing) = (0, 0, 0)
+        var seed = UInt64(ProcessInfo.processInfo.environment["REALM_CRASH_SEED"] ?? "") ?? 1
+        while checked < wanted {
+            defer { seed += 1 }
+            var random = SplitMix64(seed: seed &* 1433)
+            let small = try SmallLog(in: folder, blocks: 8)
+            var durable = try small.image()
+            var (version, flushed) = (UInt64(1), UInt64(1))
+            // Up to here pages are made, and up to there a checkpoint is.
+            var published = (point: small.header.beginning, version: UInt64(1))
+            var checkpoint = published
+            for _ in 0..<40 {
+                let group = (0..<Int.random(in: 1...3, using: &random))
+                    .map { SmallLog.entry(version + 1 + UInt64($0), Int.random(in: 0...2500, using: &random)) }
+                let byteCounts = group.map(\.content.count)
+                // A checkpoint is of what has pages; where that leaves no room, all pages are made first.
+                for makesPages in [false, true] where !small.log.hasRoom(forContents: byteCounts) {
+                    if makesPages { published = (small.log.end, version) }
+                    checkpoint = published
+                    flushed = max(flushed, checkpoint.version)
+                    small.log.release(upTo: checkpoint.point)
+                }
+                small.operations.state.withLock { $0.operations = [] }
+                try small.log.append(group)
+                version += UInt64(group.count)
+                let writes = small.operations.state.withLock { $0.operations }
+                for _ in 0..<4 where checked < wanted {
+                    var image = durable
+                    for case .write(let offset, let bytes) in writes {
+                        for sector in stride(from: 0, to: bytes.count, by: 512) where Bool.random(using: &random) {
+                            let end = min(sector + 512, bytes.count)
+                            image.replaceSubrange(offset + sector..<offset + end, with: bytes[sector..<end])
+                        }
+                    }
+                    let tail = try SmallLog.tail(of: image, from: checkpoint.point, version: checkpoint.version)
+                    let found = tail.records.last?.version ?? checkpoint.version
+                    #expect(found >= flushed, "seed \(seed)")
+                    #expect(found <= version)
+                    #expect(tail.records.map(\.version) == (checkpoint.version..<found).map { $0 + 1 })
+                    if found < version { torn += 1 }
+                    if flushed > published.version { owing += 1 }
+                    checked += 1
+                }
+                durable = try small.image()
+                if Int.random(in: 0..<4, using: &random) == 0 { continue }
+                try small.log.flush()
+                flushed = version
+                if Int.random(in: 0..<4, using: &random) == 0 { published = (small.log.end, version) }
+            }
+        }
+        print("states of the log with owed pages checked: \(checked), torn: \(torn), with owed pages: \(owing)")
+        #expect(torn > checked / 10)
+        #expect(owing > checked / 4)
+    }
+
     @Test("Rule 25: a whole record behind a torn one of the same flush is not read, and is no damage")
     func wholeBehindTorn() throws {
         let small = try SmallLog(in: folder)

@@ -18,7 +18,16 @@ final class Simulation: TaskExecutor, @unchecked Sendable {
 
     private var random: SplitMix64
     private var jobs: [UnownedJob] = []
-    private var threads = [Thread(), Thread()]
+    /// The third one makes the space of logs.
+    private var threads = [Thread(), Thread(), Thread()]
+    /// What is called at a time.
+    private var alarms: [(time: UInt64, body: @Sendable () -> Void)] = []
+    /// Takes the next step of a checkpoint; false where there is none.
+    private var takeCheckpointStep: () -> Bool = { false }
+    /// Whether there may be one.
+    private var isCheckpointBegun = false
+    /// So many pauses are under way, one within the other.
+    private var depth = 0
     private(set) var time: UInt64 = 1_000_000_000
     private(set) var stepCount = 0
     /// A hash of all choices.
@@ -42,130 +51,93 @@ final class Simulation: TaskExecutor, @unchecked Sendable {
         DedicatedThread(name: "simulated") { [self] block in threads[index].blocks.append(block) }
     }
 
-    var clock: WriteScheduler.Clock {
-        WriteScheduler.Clock(now: { self.time }, pause: { self.pause($0) })
+    /// What tells the time to writers; with alarms, the write lock may be kept until one comes, as commits without pages need it.
+    func clock(withAlarms hasAlarms: Bool) -> WriteScheduler.Clock {
+        var clock = WriteScheduler.Clock(now: { self.time }, pause: { self.pause($0) })
+        if hasAlarms { clock.wakeSoon = { self.call(after: $0, $1) } }
+        return clock
     }
 
     /// Passes time, in which others go on.
     func pause(_ nanoseconds: UInt64) {
         let end = time + nanoseconds
+        depth += 1
         for _ in 0..<choose(6) where !step() { break }
+        depth -= 1
         time = max(time, end)
     }
 
     /// Runs something that can run; false when there is nothing.
     func step() -> Bool {
         let ready = threads.indices.filter { !threads[$0].isRunning && !threads[$0].blocks.isEmpty }
-        let count = jobs.count + ready.count
-        if count == 0 { return false }
+        // What pauses may have a lock that an alarm asks for.
+        let due = depth == 0 ? alarms.indices.filter { alarms[$0].time <= time } : []
+        let count = jobs.count + ready.count + due.count + (isCheckpointBegun ? 1 : 0)
+        if count == 0 { return callNextAlarm() }
         stepCount += 1
         time += UInt64(choose(40_000))
-        let choice = choose(count)
+        var choice = choose(count)
         if choice < jobs.count {
             jobs.remove(at: choice).runSynchronously(on: asUnownedTaskExecutor())
             return true
         }
-        let index = ready[choice - jobs.count]
+        choice -= jobs.count
+        if choice < ready.count {
+            run(ready[choice])
+            return true
+        }
+        choice -= ready.count
+        if choice < due.count {
+            alarms.remove(at: due[choice]).body()
+        } else {
+            let isThereMore = takeCheckpointStep()
+            isCheckpointBegun = isThereMore
+        }
+        return true
+    }
+
+    /// Runs the next block of a thread.
+    private func run(_ index: Int) {
         let block = threads[index].blocks.removeFirst()
         threads[index].isRunning = true
         block()
         threads[index].isRunning = false
+    }
+
+    /// Lets time pass until the next alarm, where nothing else is left; false where there is none.
+    private func callNextAlarm() -> Bool {
+        guard depth == 0, let next = alarms.indices.min(by: { alarms[$0].time < alarms[$1].time }) else { return false }
+        stepCount += 1
+        time = max(time, alarms[next].time)
+        alarms.remove(at: next).body()
+        return true
+    }
+
+    private func call(after pause: UInt64, _ body: @escaping @Sendable () -> Void) -> Bool {
+        alarms.append((time + pause, body))
         return true
     }
 }
 
-/// A disk that has what was flushed, and after a power cut any part of what was not, in any order, torn in sectors.
-// Unchecked because the simulation's one thread has it.
-final class SimulatedDisk: @unchecked Sendable {
-    private enum Operation {
-        case write(offset: Int, bytes: [UInt8])
-        case setByteCount(Int)
+/// The log.
+extension Simulation {
+    /// What tells the time to a log.
+    var logClock: LogOptions.Clock {
+        LogOptions.Clock(now: { self.time }, wake: { self.call(after: $0, $1) })
     }
 
-    private let world: Simulation
-    private var durable: [UInt8]
-    private var pending: [Operation] = []
-    /// How many flushes succeed before one fails.
-    private var goodFlushes: Int
-    private(set) var hasFailed = false
-
-    init(_ world: Simulation, content: [UInt8], goodFlushes: Int) {
-        self.world = world
-        durable = content
-        self.goodFlushes = goodFlushes
+    /// Has the steps of a file's checkpoints be taken among all others, one at a time.
+    func takeSteps(ofCheckpointsOf file: StorageFile) {
+        takeCheckpointStep = { [weak file] in file?.takeCheckpointStep() ?? false }
     }
 
-    /// Writes to the file as well, which is where pages are read.
-    struct Device: StorageDevice {
-        let disk: SimulatedDisk
-        let base: any StorageDevice
-
-        var descriptor: Int32 { base.descriptor }
-        var path: String { base.path }
-        var isReadOnly: Bool { base.isReadOnly }
-
-        func currentByteCount() throws(StorageError) -> Int { try base.currentByteCount() }
-
-        func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
-            var bytes: [UInt8] = []
-            for (start, count) in pieces { bytes += UnsafeRawBufferPointer(start: start, count: count) }
-            disk.pending.append(.write(offset: offset, bytes: bytes))
-            try base.write(pieces, at: offset)
-            disk.isHeaderWritten = offset < 4 * 4096 && bytes.count == 2 * 4096
+    /// Does what a log has to be done beside commits.
+    func runBeside(_ work: LogOptions.Work, _ body: @escaping @Sendable () -> Void) {
+        switch work {
+        case .space: threads[2].blocks.append(body)
+        case .checkpoint: isCheckpointBegun = true
+        // It has locks that others would wait for, so nothing else goes on meanwhile.
+        case .end: alarms.append((time, body))
         }
-
-        func setByteCount(_ byteCount: Int) throws(StorageError) {
-            disk.pending.append(.setByteCount(byteCount))
-            try base.setByteCount(byteCount)
-        }
-
-        func synchronize() throws(StorageError) {
-            // While the file grows, its writer has a lock that others may ask for.
-            if disk.isHeaderWritten { disk.world.pause(100_000) }
-            disk.isHeaderWritten = false
-            if disk.goodFlushes == 0 {
-                disk.hasFailed = true
-                disk.losePart()
-                throw StorageError(.io, "Injected failure", errorNumber: 5)
-            }
-            disk.goodFlushes -= 1
-            for operation in disk.pending { disk.apply(operation) { true } }
-            disk.pending = []
-        }
-    }
-
-    private var isHeaderWritten = false
-
-    private func apply(_ operation: Operation, _ keepsSector: () -> Bool) {
-        switch operation {
-        case .setByteCount(let count):
-            if !keepsSector() { return }
-            durable.removeLast(max(0, durable.count - count))
-            durable += Array(repeating: 0, count: max(0, count - durable.count))
-        case .write(let offset, let bytes):
-            for start in stride(from: 0, to: bytes.count, by: 512) where keepsSector() {
-                let end = min(bytes.count, start + 512)
-                durable += Array(repeating: 0, count: max(0, offset + end - durable.count))
-                durable.replaceSubrange(offset + start..<offset + end, with: bytes[start..<end])
-            }
-        }
-    }
-
-    /// Any part of what was not flushed reaches the disk, and the rest never will.
-    private func losePart() {
-        for operation in pending {
-            switch world.choose(4) {
-            case 0: break
-            case 1: apply(operation) { world.isOneOf(2) }
-            default: apply(operation) { true }
-            }
-        }
-        pending = []
-    }
-
-    /// What is there after a power cut.
-    func cutPower() -> [UInt8] {
-        losePart()
-        return durable
     }
 }

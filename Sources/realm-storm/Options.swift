@@ -9,8 +9,6 @@ struct Options: Sendable {
     var seconds = 5.0
     var seed = UInt64.random(in: 0..<(1 << 32))
     var isFlushed = true
-    /// Whether commits are made durable by their records, in a short log: `no`, `yes`, or `ondemand`, where their pages are made later.
-    var log = "no"
     /// The number of this process; nil for the one that starts the others.
     var process: Int?
     /// How many transactions of blocking and suspending actors to time instead of the storm; nil for the storm.
@@ -35,7 +33,6 @@ struct Options: Sendable {
             case "--seconds": seconds = Options.number(value)
             case "--seed": seed = Options.number(value)
             case "--flush": isFlushed = value == "yes"
-            case "--log" where ["no", "yes", "ondemand"].contains(value): log = value
             case "--process": process = Options.number(value)
             case "--mixed": mixed = Options.number(value)
             case "--misuse": misuses = Options.number(value)
@@ -51,8 +48,7 @@ struct Options: Sendable {
     func arguments(ofProcess number: Int) -> [String] {
         [
             "--path", path, "--processes", "\(processes)", "--actors", "\(actors)", "--tasks", "\(tasks)", "--seconds",
-            "\(seconds)", "--seed", "\(seed)", "--flush", isFlushed ? "yes" : "no", "--log", log, "--process",
-            "\(number)",
+            "\(seconds)", "--seed", "\(seed)", "--flush", isFlushed ? "yes" : "no", "--process", "\(number)",
         ]
     }
 
@@ -64,8 +60,10 @@ struct Options: Sendable {
     private static func usage() -> Never {
         let text =
             "usage: realm-storm [--path FILE] [--processes 4] [--actors 100] [--tasks 10000] [--seconds 5] [--seed N] "
-            + "[--flush yes|no] [--log no|yes|ondemand]\n       realm-storm --misuse VERDICTS [--traps 0] [--seed N] [--summary FILE]\n"
+            + "[--flush yes|no]\n       realm-storm --misuse VERDICTS [--traps 0] [--seed N] [--summary FILE]\n"
             + "       realm-storm --mixed TRANSACTIONS [--flush yes|no]\n"
+            + "ACTOR_REALM_LOG=log has commits made durable by their records, in a short log, and ACTOR_REALM_LOG=ondemand "
+            + "has their pages made later besides.\n"
         FileHandle.standardError.write(Data(text.utf8))
         exit(2)
     }

@@ -1,4 +1,4 @@
-import ActorRealm
+@_spi(Tools) import ActorRealm
 import Foundation
 
 /// Many tasks on many actors in several processes write to one file, asynchronously and blocking, and are cancelled at random.
@@ -9,6 +9,13 @@ import Foundation
 @main
 struct Storm {
     static func main() async throws {
+        let mode: String
+        do throws(Realm.Error) {
+            mode = try Realm.logMode()
+        } catch {
+            FileHandle.standardError.write(Data("realm-storm: \(error.localizedDescription)\n".utf8))
+            exit(2)
+        }
         var options = Options(Array(CommandLine.arguments.dropFirst()))
         if let verdicts = options.misuses { exit(try await misuse(options, verdicts: verdicts) ? 0 : 1) }
         if let transactions = options.mixed { exit(try await mixed(options, transactions: transactions) ? 0 : 1) }
@@ -18,6 +25,7 @@ struct Storm {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             options.path = folder.appendingPathComponent("storm.realm").path
         }
+        print("log: \(mode)")
         let isKept = try await direct(options)
         try? FileManager.default.removeItem(at: folder)
         exit(isKept ? 0 : 1)
@@ -27,8 +35,7 @@ struct Storm {
         var configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: options.path))
         configuration.objectTypes = [Entry.self, Total.self]
         if !options.isFlushed { configuration.durability = .unflushed }
-        configuration.keepsLog = options.log != "no"
-        configuration.shortenLog(pageCommitCount: 1, ringByteCount: 64 * 4096, pagesOnDemand: options.log == "ondemand")
+        configuration.shortenLog(pageCommitCount: 1, ringByteCount: 64 * 4096)
         return configuration
     }
 

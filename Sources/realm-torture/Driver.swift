@@ -17,9 +17,6 @@ final class Driver {
 
     private var realm: Realm?
     private var snapshot: Realm?
-    /// Says that commits are made durable by their records: `default` for a log as realms have it, anything else for one that is made
-    /// early and short, so that a campaign meets its checkpoints; `ondemand` for pages that are made later besides.
-    private let log = ProcessInfo.processInfo.environment["REALM_TORTURE_LOG"]
 
     /// The reply to a request, without the line feed at its end.
     ///
@@ -114,10 +111,8 @@ final class Driver {
     private func open(_ path: String) throws -> String {
         guard realm == nil else { throw Failure.usage("a file is open already") }
         var configuration = Realm.Configuration(fileURL: URL(fileURLWithPath: path), objectTypes: [Pair.self])
-        configuration.keepsLog = log != nil
-        if log != "default" {
-            configuration.shortenLog(pageCommitCount: 1, ringByteCount: 64 * 4096, pagesOnDemand: log == "ondemand")
-        }
+        // Where there is one (`ACTOR_REALM_LOG`), a campaign meets its checkpoints.
+        configuration.shortenLog(pageCommitCount: 1, ringByteCount: 64 * 4096)
         let opened = try Realm(configuration: configuration)
         // The library verifies small files when it opens them. Here damage is always to be an error at once, and not a trap
         // in a property later.

@@ -1,3 +1,4 @@
+@_spi(Tools) import ActorRealm
 import Foundation
 import Glibc
 
@@ -25,6 +26,13 @@ if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "--times" {
     timesPath = CommandLine.arguments[2]
 } else if CommandLine.arguments.count > 1 {
     FileHandle.standardError.write(Data("usage: realm-torture [--times FILE]\n".utf8))
+    exit(64)
+}
+
+do throws(Realm.Error) {
+    _ = try Realm.logMode()
+} catch {
+    FileHandle.standardError.write(Data("realm-torture: \(error.localizedDescription)\n".utf8))
     exit(64)
 }
 

@@ -96,7 +96,7 @@ def opening(error_name, number, mode, at, isNew, kinds=ALL_KINDS):
         finally:
             control.close()
         # Who ends right behind a close may leave the log to the next opening.
-        own = ("t.realm", "t.realm.lock") + (("t.realm.log",) if "REALM_TORTURE_LOG" in os.environ else ())
+        own = ("t.realm", "t.realm.lock") + (("t.realm.log",) if log_mode() != "off" else ())
         leftovers = [name for name in os.listdir(folder.path) if name not in own]
         expect(not leftovers, f"{context}: left {leftovers}")
         return did_fail, session.errors

@@ -15,6 +15,8 @@ import time
 
 TIMEOUT = float(os.environ.get("TORTURE_TIMEOUT", "300"))
 HERE = os.path.dirname(os.path.abspath(__file__))
+# What the library takes the variable ACTOR_REALM_LOG for.
+LOG_MODES = ("off", "log", "ondemand")
 
 # The modes and kinds of failing-calls.c.
 COUNT_ONLY, FAIL_ONCE, FAIL_FROM_HERE_ON, SHORT_ONCE, DIE_BEFORE, DIE_WITHIN, DIE_AFTER = range(7)
@@ -34,6 +36,11 @@ class Died(Exception):
 def expect(condition, text):
     if not condition:
         raise Failure(text)
+
+
+def log_mode():
+    """How the drivers keep what they commit, where the environment says so to them as to this program."""
+    return os.environ.get("ACTOR_REALM_LOG") or "off"
 
 
 class Driver:

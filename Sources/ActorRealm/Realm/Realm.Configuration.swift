@@ -144,18 +144,9 @@ extension Realm {
         ///
         /// That of the first opening in a process counts; with durability `unflushed` there is no log. What a kill has left in one is applied
         /// by the next opening, with the setting and without.
-        package var keepsLog = false
+        package var keepsLog = LogMode.standard.keepsLog
         /// When there is a log, how long it is, and where it stands, for tests.
         var adjustLog: (@Sendable (inout LogOptions) -> Void)?
-
-        /// Has the log be made early, and be short, so that short campaigns meet all that becomes of one.
-        package mutating func shortenLog(pageCommitCount: Int, ringByteCount: Int, pagesOnDemand: Bool = false) {
-            adjustLog = { log in
-                log.pageCommitCount = pageCommitCount
-                log.ringByteCount = ringByteCount
-                log.pagesOnDemand = pagesOnDemand
-            }
-        }
 
         /// What tells the writers' time, for tests of long waits.
         var clock = WriteScheduler.Clock.system

@@ -13,7 +13,7 @@ package struct LogOptions: Sendable {
     package var pageCommitLimit = 8
     /// Whether a commit that its record has made durable may stay without pages until somebody needs them, where one realm of one process
     /// has the file.
-    package var pagesOnDemand = false
+    package var pagesOnDemand = LogMode.standard.leavesPages
     /// So many commits may be without pages, one after the other, and so many bytes of their records.
     package var owedCommitLimit = 1_000
     package var owedByteLimit = 4 << 20

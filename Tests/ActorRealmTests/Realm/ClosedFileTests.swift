@@ -23,7 +23,7 @@ struct ClosedFileTests {
 
     private func configuration(keepsLog: Bool) -> Realm.Configuration {
         var configuration = file.configuration
-        if keepsLog { configuration.keepLog() }
+        if keepsLog { configuration.keepLog() } else { configuration.keepsLog = false }
         return configuration
     }
 

@@ -97,7 +97,7 @@ private actor FailingRealmSubject {
         random = SplitMix64(seed: seed)
         configuration = file.configuration
         configuration.failures = failures
-        if keepsLog { configuration.keepLog(behind: 3) }
+        if keepsLog { configuration.keepLog(behind: 3) } else { configuration.keepsLog = false }
         try await open()
     }
 

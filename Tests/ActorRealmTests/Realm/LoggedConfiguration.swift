@@ -9,7 +9,7 @@ extension Realm.Configuration {
     /// Without a `patience` nothing is done behind the last commit: in a test that counts steps, or looks at what is there, it would come
     /// at some moment. With one the log does not end either until the close.
     ///
-    /// With `PAGES_ON_DEMAND` in the environment commits may be left without pages.
+    /// Commits are left without pages where the environment asks for that (`ACTOR_REALM_LOG=ondemand`), unless the test says something else.
     mutating func keepLog(
         behind pageCommitCount: Int = 0,
         ringByteCount: Int? = nil,
@@ -26,7 +26,6 @@ extension Realm.Configuration {
             } else {
                 log.clock = nil
             }
-            if ProcessInfo.processInfo.environment["PAGES_ON_DEMAND"] != nil { log.pagesOnDemand = true }
             let run = log.runBeside
             log.runBeside = { work, body in
                 if work == .space { body() } else { run(work, body) }

@@ -30,7 +30,7 @@ struct LoggedRealmTests {
             fileURL: URL(fileURLWithPath: path(name)),
             objectTypes: [LoggedNote.self] as [ObjectBase.Type]
         )
-        if keepsLog { configuration.keepLog() }
+        if keepsLog { configuration.keepLog() } else { configuration.keepsLog = false }
         return configuration
     }
 

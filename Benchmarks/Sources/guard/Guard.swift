@@ -1,3 +1,4 @@
+@_spi(Tools) import ActorRealm
 import Figures
 import Foundation
 
@@ -15,6 +16,9 @@ struct Guard {
         --callgrind   Count under callgrind although the processor could.
         --calls       Print what each operation allocates and how often it changes reference counts.
         --page        Fill the block of figures of a page with it.
+
+        Realms keep commits as the variable ACTOR_REALM_LOG says: off (as without it), log, or ondemand. Thresholds are
+        those without a log; commit.logged and commit.owed have one whatever the variable says.
         """
 
     private struct Failure: Error, CustomStringConvertible {
@@ -35,6 +39,7 @@ struct Guard {
         let folder = FileManager.default.temporaryDirectory.path + "/guard-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
+        let setting = try LogSetting(word: Realm.logMode())
         if arguments == ["--under-callgrind"] {
             guard let counter = Counter() else { throw Failure(description: "This is not callgrind.") }
             return try HotPaths(folder: folder, counter: counter).run()
@@ -43,7 +48,7 @@ struct Guard {
             guard arguments.count == 1 || arguments.count == 3 && arguments[1] == "--page" else {
                 throw Failure(description: usage)
             }
-            let table = calls(try measure(in: folder, isForced: true))
+            let table = calls(try measure(in: folder, isForced: true)) + "\n\n" + setting.sentence
             print(table)
             if arguments.count == 3 { try PageBlock.fill(arguments[2], with: table) }
             return
@@ -51,9 +56,14 @@ struct Guard {
         guard let option = arguments.firstIndex(of: "--thresholds"), option + 1 < arguments.count else {
             throw Failure(description: usage)
         }
+        let isUpdate = arguments.contains("--update")
+        if isUpdate, setting != .off {
+            throw Failure(description: "Thresholds are those without a log. \(setting.sentence)")
+        }
+        print(setting.sentence)
         let file = URL(fileURLWithPath: arguments[option + 1])
         let figures = try measure(in: folder, isForced: arguments.contains("--callgrind"))
-        if arguments.contains("--update") {
+        if isUpdate {
             let raised = zip(arguments, arguments.dropFirst()).filter { $0.0 == "--raise" }.map(\.1)
             return try update(file, with: figures, raising: Set(raised))
         }

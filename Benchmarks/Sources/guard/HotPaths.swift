@@ -1,4 +1,4 @@
-import ActorRealm
+@_spi(Tools) import ActorRealm
 import Foundation
 import People
 
@@ -15,19 +15,32 @@ struct HotPaths {
         self.counter = counter
     }
 
-    private func open(_ name: String, isDurable: Bool) throws -> Realm {
+    /// A commit that is to stand in a log, and has none.
+    private struct MissingLog: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    private func path(_ name: String) -> String { "\(folder)/\(name).realm" }
+
+    private func makeConfiguration(_ name: String, isDurable: Bool) -> Realm.Configuration {
         var configuration = Realm.Configuration(
-            fileURL: URL(fileURLWithPath: "\(folder)/\(name).realm"),
+            fileURL: URL(fileURLWithPath: path(name)),
             objectTypes: [Person.self, Dog.self, Owner.self]
         )
         configuration.durability = isDurable ? .flushed : .unflushed
-        return try Realm(configuration: configuration)
+        return configuration
+    }
+
+    private func open(_ name: String, isDurable: Bool) throws -> Realm {
+        try Realm(configuration: makeConfiguration(name, isDurable: isDurable))
     }
 
     /// Runs everything; the counter is told of each operation by name.
     func run() throws {
-        try commits("commit.durable", isDurable: true)
-        try commits("commit.unflushed", isDurable: false)
+        try commits("commit.durable", open("commit.durable", isDurable: true))
+        try commits("commit.unflushed", open("commit.unflushed", isDurable: false))
+        try loggedCommits("commit.logged", pagesOnDemand: false)
+        try loggedCommits("commit.owed", pagesOnDemand: true)
         let realm = try open("people", isDurable: false)
         let data = (0..<Self.objectCount).map { PersonData($0) }
         try counter.count("insert", operations: data.count) {
@@ -182,8 +195,22 @@ struct HotPaths {
         try counter.count(name, operations: operations, body)
     }
 
-    private func commits(_ name: String, isDurable: Bool) throws {
-        let realm = try open(name, isDurable: isDurable)
+    /// Commits that their records make durable, with pages in each of them, or left to be made later.
+    private func loggedCommits(_ name: String, pagesOnDemand isOnDemand: Bool) throws {
+        var configuration = makeConfiguration(name, isDurable: true)
+        configuration.keepLog(pagesOnDemand: isOnDemand)
+        configuration.beginLogAtOnce()
+        // Pages are left only where writes follow each other soon, and counting makes them slow.
+        configuration.stopClock()
+        let realm = try Realm(configuration: configuration)
+        try commits(name, realm)
+        guard FileManager.default.fileExists(atPath: path(name) + ".log") else {
+            throw MissingLog(description: "\(name) has no log.")
+        }
+        withExtendedLifetime(realm) {}
+    }
+
+    private func commits(_ name: String, _ realm: Realm) throws {
         func commit(_ ids: Range<Int>) throws {
             for id in ids {
                 let data = PersonData(id)

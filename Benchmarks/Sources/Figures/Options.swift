@@ -11,7 +11,7 @@ package struct Options {
 
     private static let names: Set<String> = [
         "--rows", "--heavy", "--only", "--objects", "--rounds", "--folder", "--json", "--readme", "--from", "--origin",
-        "--growth", "--against", "--turn", "--block",
+        "--growth", "--against", "--turn", "--block", "--log-setting",
     ]
     private var values: [String: String] = [:]
 

@@ -33,10 +33,13 @@ package struct ResultTable: Codable {
 
     /// The objects, the rounds and the machine.
     package var origin: String
+    /// How our realms kept commits; nil in files that are older than the choice.
+    package var log: LogSetting?
     package private(set) var rows: [Row] = []
 
-    package init(origin: String) {
+    package init(origin: String, log: LogSetting? = nil) {
         self.origin = origin
+        self.log = log
     }
 
     package mutating func add(_ figure: Double, of contestant: String, to row: RowIdentifier) {
@@ -51,8 +54,8 @@ package struct ResultTable: Codable {
         }
     }
 
-    /// The table and where it was measured, as a page shows them.
-    package var page: String { "\(markdown)\n\n\(origin)" }
+    /// The table, where it was measured and how realms kept commits, as a page shows them.
+    package var page: String { "\(markdown)\n\n\(origin)" + (log.map { " " + $0.sentence } ?? "") }
 
     /// The table as Markdown, with what is asked of us and how far the limit is.
     package var markdown: String {
@@ -68,7 +71,7 @@ package struct ResultTable: Codable {
         for row in rows {
             guard let identifier = row.identifier else { continue }
             let figures = names.map { row.figures[$0]?.shown ?? "" }
-            let target = Self.target(row)
+            let target = self.target(row)
                 .map { target in
                     let sign = identifier.isHigherBetter ? "\u{2265}" : "\u{2264}"
                     let isMet = row.ours.map { identifier.isHigherBetter ? $0.median >= target : $0.median <= target }
@@ -83,13 +86,13 @@ package struct ResultTable: Codable {
     }
 
     /// The hardest of a row's goals, in figures of this run.
-    private static func target(_ row: Row) -> Double? {
+    private func target(_ row: Row) -> Double? {
         let targets = (row.identifier?.goals ?? []).compactMap { figure(of: $0, in: row) }
         return row.isHigherBetter ? targets.max() : targets.min()
     }
 
     /// What a goal asks for, in figures of this run; nil where there is nobody to compare with.
-    private static func figure(of goal: Goal, in row: Row) -> Double? {
+    private func figure(of goal: Goal, in row: Row) -> Double? {
         func times(_ factor: Double, _ peer: Samples?) -> Double? {
             peer.map { row.isHigherBetter ? $0.median * factor : $0.median / factor }
         }
@@ -98,7 +101,12 @@ package struct ResultTable: Codable {
         case .ofLimit(let share): row.limit.map { $0.median * share }
         case .timesBest(let factor): times(factor, row.bestPeer)
         case .timesPeer(let name, let factor): times(factor, row.figures[name])
+        case .timesOwn(let other, let factor): ours(in: other).map { $0.median * factor }
         }
+    }
+
+    private func ours(in identifier: RowIdentifier) -> Samples? {
+        rows.first { $0.id == identifier.rawValue }?.ours
     }
 
     /// The goals that are missed by more than the rounds are apart.
@@ -106,7 +114,7 @@ package struct ResultTable: Codable {
         rows.flatMap { row -> [MissedGoal] in
             guard let identifier = row.identifier, let ours = row.ours else { return [] }
             return identifier.goals.compactMap { goal in
-                guard let target = Self.figure(of: goal, in: row) else { return nil }
+                guard let target = self.figure(of: goal, in: row) else { return nil }
                 let isMet = row.isHigherBetter ? ours.median >= target : ours.median <= target
                 // Both sides of a ratio scatter; a figure that is asked for does not.
                 if isMet || abs(ours.median - target) <= ours.spread / 2 { return nil }

@@ -13,7 +13,11 @@ package enum RowIdentifier: String, CaseIterable, Sendable {
     case serialAsync = "W2.serialAsync"
     case attached = "W2.attached"
     case observed = "W2.observed"
+    case serialMedian = "W2.p50"
+    case serialPercentile99 = "W2.p99"
     case serialTail = "W2.p999"
+    case serialLongest = "W2.max"
+    case tailWithoutCheckpoints = "W2.p999_bare"
     case noSync = "W2.nosync"
     case noSyncAsync = "W2.nosyncAsync"
     case writableMap = "W2.writemap"
@@ -43,6 +47,7 @@ package enum RowIdentifier: String, CaseIterable, Sendable {
     case deleteByQuery = "W9.query"
     case openWarm = "W10.warm"
     case openCold = "W10.cold"
+    case openKilled = "W10.killed"
     case readBesideWriter = "W11.reader"
     case writeBesideReader = "W11.writer"
     case notify = "W12.notify"
@@ -91,7 +96,12 @@ package enum RowIdentifier: String, CaseIterable, Sendable {
         case .attached:
             ("as W2.serial beside a process that has the file open and refreshes every 10 ms", "commits/s", .higher)
         case .observed: ("as W2.serial beside an observer in this process", "commits/s", .higher)
+        case .serialMedian: ("median of a durable commit within 60 s", "us", .lower)
+        case .serialPercentile99: ("99th percentile of a durable commit within 60 s", "us", .lower)
         case .serialTail: ("99.9th percentile of a durable commit within 60 s", "us", .lower)
+        case .serialLongest: ("longest durable commit within 60 s", "us", .lower)
+        case .tailWithoutCheckpoints:
+            ("as W2.p999 in a log of 1 GiB, without a checkpoint, until half of it is full", "us", .lower)
         case .noSyncAsync: ("as W2.nosync with `asyncWrite`; peers as there", "commits/s", .higher)
         case .writableMap:
             ("as W2.nosync with LMDB's writable map, where a stray pointer can damage the file", "commits/s", .higher)
@@ -123,6 +133,7 @@ package enum RowIdentifier: String, CaseIterable, Sendable {
         case .deleteByQuery: ("delete a tenth of all by a query", "objects/s", .higher)
         case .openWarm: ("open and read one object, in the page cache", "us", .lower)
         case .openCold: ("open and read one object, from the device", "us", .lower)
+        case .openKilled: ("open and read one object behind a kill, with a full log", "ms", .lower)
         case .readBesideWriter: ("point reads beside a busy writer, of those alone", "%", .higher)
         case .writeBesideReader: ("commits beside a busy reader, without a flush", "commits/s", .higher)
         case .notify:
@@ -173,6 +184,8 @@ package enum RowIdentifier: String, CaseIterable, Sendable {
         switch self {
         // Tasks share flushes, and the loop has one for each.
         case .tasks: false
+        // What the device does now and then it does to one and not to the other.
+        case .serialPercentile99, .serialTail, .serialLongest: false
         // A check of our own may be cheaper than the runtime's.
         case .read: false
         default: true
@@ -186,6 +199,7 @@ package enum RowIdentifier: String, CaseIterable, Sendable {
         case .lookupScattered: .insertScattered
         case .lookupDocuments, .updateDocuments: .insertDocuments
         case .commitBytes: .serial
+        case .serialPercentile99, .serialTail, .serialLongest: .serialMedian
         case .updateGrowth, .updatePeak: .update
         case .writeBesideReader: .readBesideWriter
         case .notifyTail: .notify
@@ -199,7 +213,17 @@ package enum RowIdentifier: String, CaseIterable, Sendable {
     /// Whether a row takes minutes or gigabytes, and is measured only when that is asked for.
     package var isHeavy: Bool {
         switch self {
-        case .serialTail, .notifyOneOf10k, .writeBeside10k, .notifyLarge, .notifyLargeTail, .observerMemoryLarge: true
+        case .serialMedian, .serialPercentile99, .serialTail, .serialLongest, .tailWithoutCheckpoints, .openKilled,
+            .notifyOneOf10k, .writeBeside10k, .notifyLarge, .notifyLargeTail, .observerMemoryLarge:
+            true
+        default: false
+        }
+    }
+
+    /// Whether a row is about a log, and there is nothing to measure without one.
+    package var needsLog: Bool {
+        switch self {
+        case .tailWithoutCheckpoints, .openKilled: true
         default: false
         }
     }

@@ -1,3 +1,4 @@
+@_spi(Tools) import ActorRealm
 import Figures
 import Foundation
 
@@ -27,6 +28,9 @@ struct Compare {
                    or a checkout of the repository in which it was built. Only our own engine takes part.
         --growth   Compare our own figures at N objects (10,000,000 by default) with those at fewer, and those of
                    the peers that --only names.
+
+        Realms keep commits as the variable ACTOR_REALM_LOG says: off (as without it), log, or ondemand. The figures
+        say which it was. Rows about a log are absent without one.
         """
 
     static func main() async {
@@ -49,6 +53,8 @@ struct Compare {
     }
 
     private static func run(_ options: Options) async throws {
+        let setting = try LogSetting(word: Realm.logMode())
+        if options["--log-setting"] != nil { return print(setting.rawValue) }
         if let list = options["--turn"] { return try await takeTurn(list, options) }
         if let path = options["--against"] { return try await compare(against: path, options) }
         if options["--growth"] != nil {
@@ -61,7 +67,7 @@ struct Compare {
                     log: log
                 )
             }
-            print(growth.table)
+            print("\(growth.table)\n\n\(setting.sentence)")
             if !growth.failures.isEmpty { fail(growth.failures.joined(separator: "\n")) }
             return
         }
@@ -71,7 +77,7 @@ struct Compare {
             table = try read(path)
             if let origin = options["--origin"] { table.origin = origin }
         } else {
-            (table, failures) = try await measure(options)
+            (table, failures) = try await measure(options, setting)
         }
         print(table.page)
         if let path = options["--json"] { try write(table, to: path) }
@@ -99,8 +105,6 @@ struct Compare {
     private static func compare(against path: String, _ options: Options) async throws {
         let objectCount = try options.number("--objects") ?? 1_000_000
         let rounds = try options.number("--rounds") ?? 10
-        let origin = "\(objectCount) objects, \(rounds) rounds in turns, on \(Machine.description)."
-        var table = ComparisonTable(origin: origin)
         let failures = try await withFolder(options) { folder in
             let rows = try options.rows()
             let against = try Against(
@@ -110,14 +114,19 @@ struct Compare {
                 folder: folder,
                 log: log
             )
+            let settings = try against.logSettings
+            let origin =
+                "\(objectCount) objects, \(rounds) rounds in turns, \(settings), on \(Machine.description)."
+            var table = ComparisonTable(origin: origin)
             print(ComparisonTable.heading)
-            return try against.run(rows) { comparison, row in
+            let failures = try against.run(rows) { comparison, row in
                 print(table.add(comparison, of: row))
                 fflush(nil)
                 if let path = options["--json"] { try write(table, to: path) }
             }
+            print("\n\(origin)")
+            return failures
         }
-        print("\n\(origin)")
         if failures > 0 { throw Build.Failure(description: "\(failures) measurements failed.") }
     }
 
@@ -156,7 +165,10 @@ struct Compare {
     }
 
     /// Measures everything that is asked for; what one contestant cannot do in one row does not end the others' run.
-    private static func measure(_ options: Options) async throws -> (ResultTable, failures: [String]) {
+    private static func measure(
+        _ options: Options,
+        _ setting: LogSetting
+    ) async throws -> (ResultTable, failures: [String]) {
         try await withFolder(options) { folder in
             let workload = Workload(
                 objectCount: try options.number("--objects") ?? 1_000_000,
@@ -172,10 +184,16 @@ struct Compare {
                 ] + rocksDB(workload) as [any Contestant])
                 .filter { names?.contains(Substring($0.name)) ?? true }
             let rows = try options.rows()
+                .filter { row in
+                    if setting != .off || !row.needsLog { return true }
+                    log("\(row.rawValue) is absent: it is about a log, and realms keep none (ACTOR_REALM_LOG=off).")
+                    return false
+                }
             let rounds = try options.number("--rounds") ?? 5
             var table = ResultTable(
                 origin: "\(workload.objectCount) objects, medians of \(rounds) rounds (least\u{2013}most), on "
-                    + "\(Machine.description)."
+                    + "\(Machine.description).",
+                log: setting
             )
             var failures: [String] = []
             for round in 1...rounds {

@@ -123,6 +123,51 @@ struct ResultTableTests {
         #expect(missed(.countEqual, ["actorrealm": [1], "sqlite": [20], "duckdb": [1]]).isEmpty)
     }
 
+    @Test("A goal of our own figure in another row is there where that row is, and at most so many times it")
+    func ownRow() {
+        let five = [Double](repeating: 1_600, count: 5)
+        var both = table(.serialTail, ["actorrealm": five, "sqlite": [1]])
+        // Without a log there is no run without checkpoints.
+        #expect(both.missedGoals.isEmpty)
+        #expect(both.markdown.hasSuffix("|  |"))
+        both.add(1_100, of: "actorrealm", to: .tailWithoutCheckpoints)
+        #expect(both.missedGoals.isEmpty)
+        #expect(both.markdown.contains("\u{2264} 1,650 |"))
+        for _ in 0..<2 { both.add(1_000, of: "actorrealm", to: .tailWithoutCheckpoints) }
+        #expect(both.missedGoals.map(\.row) == [.serialTail])
+        #expect(both.missedGoals.map(\.isFailure) == [true])
+        let text = both.missedGoals.first?.description ?? ""
+        #expect(text.hasSuffix("goal \u{2264} 1,500, 1.50 x our own W2.p999_bare"), "\(text)")
+    }
+
+    @Test("A run says how realms kept commits, whatever origin is given to it, and older files say nothing")
+    func logSetting() throws {
+        for setting in LogSetting.allCases {
+            var table = ResultTable(origin: "one round", log: setting)
+            table.add(200, of: "actorrealm", to: .lookup)
+            var read = try JSONDecoder().decode(ResultTable.self, from: JSONEncoder().encode(table))
+            #expect(read.log == setting)
+            read.origin = "another machine"
+            #expect(read.page.hasSuffix("\n\nanother machine \(setting.sentence)"))
+            #expect(setting.sentence.contains("ACTOR_REALM_LOG=\(setting.rawValue)`"))
+        }
+        let older = try JSONDecoder().decode(ResultTable.self, from: Data(#"{"origin":"old","rows":[]}"#.utf8))
+        #expect(older.log == nil)
+        #expect(older.page.hasSuffix("\n\nold"))
+    }
+
+    @Test("Of two builds in turns each says how it kept commits, and one that knows no log had none")
+    func logSettingsOfBuilds() throws {
+        #expect(LogSetting.words(ofThis: .off, other: nil) == "without a log")
+        #expect(LogSetting.words(ofThis: .log, other: .log) == "with a log, pages in each commit")
+        #expect(
+            LogSetting.words(ofThis: .ondemand, other: nil)
+                == "this build with a log, pages on demand, the other one without a log"
+        )
+        #expect(try LogSetting(word: "ondemand") == .ondemand)
+        #expect(throws: Options.Failure.self) { try LogSetting(word: "on") }
+    }
+
     @Test("All figures of a run come back from its file")
     func file() throws {
         let before = table(.lookup, ["actorrealm": [200, 180, 240], "lmdb": [210, 250, 200]])

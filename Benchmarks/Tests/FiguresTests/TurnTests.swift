@@ -51,6 +51,17 @@ struct OptionsTests {
         #expect(try Options(["--rows", "W12.rows10m"]).rows() == [.notifyLarge])
     }
 
+    @Test("Rows about the slowest commits are heavy and come from one run; those about a log are no others'")
+    func slowestCommits() throws {
+        let rows: [RowIdentifier] = [.serialMedian, .serialPercentile99, .serialTail, .serialLongest]
+        #expect(rows.map(\.rawValue) == ["W2.p50", "W2.p99", "W2.p999", "W2.max"])
+        #expect(rows.allSatisfy { $0.source == .serialMedian && $0.isHeavy && !$0.needsLog })
+        let needing = RowIdentifier.allCases.filter(\.needsLog)
+        #expect(needing == [.tailWithoutCheckpoints, .openKilled])
+        #expect(needing.allSatisfy(\.isHeavy))
+        #expect(try Options(["--rows", "W2.p999"]).rows() == [.serialTail])
+    }
+
     @Test("A row's figure comes from its own measurement or from that of a row with one of its own")
     func sources() {
         for row in RowIdentifier.allCases { #expect(row.source.source == row.source) }

@@ -18,6 +18,11 @@ struct Against {
         self.log = log
     }
 
+    /// How the realms of both keep commits, in words.
+    var logSettings: String {
+        get throws { LogSetting.words(ofThis: try this.logSetting() ?? .off, other: try other.logSetting()) }
+    }
+
     /// Measures rows; `body` is given each one that both builds know as soon as it is there.
     ///
     /// Rows that one measurement answers are measured together. Returns how many measurements failed.

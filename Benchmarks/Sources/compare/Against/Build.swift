@@ -38,6 +38,22 @@ struct Build {
         )
     }
 
+    /// How its realms keep commits in this environment; nil for a build that knows no such setting.
+    func logSetting() throws -> LogSetting? {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: executable)
+        process.arguments = ["--log-setting", "yes"]
+        process.standardOutput = output
+        // It says there that it does not know the option.
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let data = try output.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        let word = String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        return LogSetting(rawValue: word)
+    }
+
     /// Measures rows once, in a new process.
     func measure(_ rows: [RowIdentifier], objectCount: Int) throws -> [RowIdentifier: Double] {
         let process = Process()

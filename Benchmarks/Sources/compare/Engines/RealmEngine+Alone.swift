@@ -25,6 +25,8 @@ extension RealmEngine {
             try await commitsFromTasks(1, configuration(path, isDurable: false), row, for: workload.commitDuration)
         case .attached: try commitsBesideProcess(path, workload)
         case .observed: try await commitsBesideObserver(path, workload)
+        case .tailWithoutCheckpoints: try tailWithoutCheckpoints(path, workload)
+        case .openKilled: try openKilled(path, workload)
         case .blocked: try await blocked(path, note)
         case .read: try read(configuration(path))
         default: try await measureObserving(row, at: path, note)

@@ -5,12 +5,17 @@ import People
 /// ActorRealm through its public API, as a program would use it.
 final class RealmEngine: Engine {
     static let name = "actorrealm"
-    static let fileSuffixes = ["", ".lock"]
+    static let fileSuffixes = ["", ".lock", ".log"]
 
     private let realm: Realm
 
     init(path: String, isDurable: Bool, isBrief: Bool, isolation: isolated (any Actor)?) throws {
         realm = try Realm(configuration: Self.configuration(path, isDurable: isDurable), isolation: isolation)
+    }
+
+    /// Opens a file as a row needs it that is about our own engine.
+    init(_ configuration: Realm.Configuration, isolation: isolated (any Actor)?) throws {
+        realm = try Realm(configuration: configuration, isolation: isolation)
     }
 
     static func configuration(

@@ -24,6 +24,14 @@ final class ChildProcess {
         try input.fileHandleForWriting.write(contentsOf: Data("go\n".utf8))
     }
 
+    /// Waits for a line of the process, and kills it; returns the line.
+    func killBehindLine() throws -> String {
+        let data = output.fileHandleForReading.availableData
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
     func result() throws -> String {
         let data = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
@@ -49,6 +57,7 @@ final class ChildProcess {
         case ("observes", RealmEngine.name): try await observe(arguments)
         case ("refreshes", RealmEngine.name): try refresh(arguments)
         case ("ticks", RealmEngine.name): try tick(arguments[2])
+        case ("fills-log", RealmEngine.name): try fillLog(arguments)
         case (let task, RealmEngine.name): try run(task, RealmEngine.self, arguments)
         case (let task, GRDBEngine.name): try run(task, GRDBEngine.self, arguments)
         case (let task, SQLiteEngine.name): try run(task, SQLiteEngine.self, arguments)
@@ -133,6 +142,17 @@ final class ChildProcess {
             usleep(10_000)
             realm.refresh()
         }
+    }
+
+    /// Fills the log of a realm, says how many objects there are, and waits to be killed.
+    private static func fillLog(_ arguments: [String]) throws {
+        let base = try count(arguments)
+        waitForGo()
+        let (engine, count) = try RealmEngine.withFullLog(at: arguments[2], behind: base)
+        print(count)
+        fflush(nil)
+        _ = readLine()
+        withExtendedLifetime(engine) {}
     }
 
     /// Commits a number every few milliseconds, and says when each commit returned.

@@ -24,6 +24,8 @@ struct Workload: Sendable {
     var commitBase = 1_000
     /// How long a row that counts commits runs.
     var commitDuration = Duration.seconds(1)
+    /// How long a row runs that is about the slowest commits.
+    var tailDuration = Duration.seconds(60)
 
     /// The path of an engine's file.
     func path(_ name: String, of engine: (some Engine).Type) -> String {

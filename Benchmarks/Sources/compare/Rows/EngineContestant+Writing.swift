@@ -44,13 +44,15 @@ extension EngineContestant {
         }
     }
 
-    /// How long all but one of a thousand durable commits take at most, within a minute.
-    func slowestCommits() throws -> Double {
+    /// How long durable commits take within a minute: the median, and beside it the slowest ones.
+    func commitTimes() throws -> Double {
         try withCommitBase(isDurable: true) { engine, _ in
             let first = workload.objectCount + workload.commitBase
-            let times = try CommitLoop(first: first).times(for: .seconds(60)) { try engine.insert($0..<$0 + 1) }
-            try check(.serialTail, engine, committed(first..<first + times.count))
-            return times.percentile(0.999)
+            let times = try CommitLoop(first: first)
+                .times(for: workload.tailDuration) { try engine.insert($0..<$0 + 1) }
+            try check(.serialMedian, engine, committed(first..<first + times.count))
+            for (row, figure) in times.commitTimes where row != .serialMedian { note(figure, for: row) }
+            return times.percentile(0.5)
         }
     }
 
@@ -141,21 +143,40 @@ final class CommitLoop {
         self.first = first
     }
 
-    /// Runs commits, each given its number; returns how many there were in a second.
-    func run(for duration: Duration, _ commit: (Int) throws -> Void) rethrows -> Double {
+    /// Runs commits, each given its number, until the time is over or there are so many; returns how many there were in a second.
+    func run(
+        for duration: Duration,
+        atMost limit: Int = .max,
+        _ commit: (Int) throws -> Void
+    ) rethrows -> Double {
         let start = ContinuousClock.now
-        while ContinuousClock.now - start < duration {
+        while count < limit, ContinuousClock.now - start < duration {
             try commit(first + count)
             count += 1
         }
         return Double(count) / ((ContinuousClock.now - start) / .seconds(1))
     }
-    /// Runs commits, each given its number; returns how many microseconds each took.
-    func times(for duration: Duration, _ commit: (Int) throws -> Void) rethrows -> [Double] {
+
+    /// Runs commits, each given its number, until the time is over or there are so many; returns how many microseconds each took.
+    func times(
+        for duration: Duration,
+        atMost limit: Int = .max,
+        _ commit: (Int) throws -> Void
+    ) rethrows -> [Double] {
         var times: [Double] = []
-        _ = try run(for: duration) { id in
+        _ = try run(for: duration, atMost: limit) { id in
             times.append(try repeated(1) { try commit(id) } / .microseconds(1))
         }
         return times
+    }
+}
+
+extension [Double] {
+    /// What the times of commits are in each row that is about them.
+    var commitTimes: [RowIdentifier: Double] {
+        [
+            .serialMedian: percentile(0.5), .serialPercentile99: percentile(0.99), .serialTail: percentile(0.999),
+            .serialLongest: self.max() ?? 0,
+        ]
     }
 }

@@ -32,7 +32,7 @@ final class EngineContestant<E: Engine>: Contestant {
         case .noSync: return try commits(isDurable: false)
         case .serialAsync where E.name != RealmEngine.name: return try commits(isDurable: true)
         case .noSyncAsync where E.name != RealmEngine.name: return try commits(isDurable: false)
-        case .serialTail: return try slowestCommits()
+        case .serialMedian: return try commitTimes()
         case .tasks where E.name != RealmEngine.name: return try batchedCommits()
         case .countFirst: return try firstCount()
         case .freeze: return try newVersions()
@@ -44,8 +44,9 @@ final class EngineContestant<E: Engine>: Contestant {
         case .readBesideWriter: return try readBesideWriter()
         case .processes: return try commitsOfProcesses()
         case .forward, .back: return try links(row)
-        case .tasks, .serialAsync, .noSyncAsync, .attached, .observed, .writableMap, .blocked, .read, .notify,
-            .notifyValues, .notifyOneOf100, .notifyAll100, .notifyProcess, .observerMemory,
+        case .tasks, .serialAsync, .noSyncAsync, .attached, .observed, .tailWithoutCheckpoints, .openKilled,
+            .writableMap, .blocked, .read, .notify, .notifyValues, .notifyOneOf100, .notifyAll100, .notifyProcess,
+            .observerMemory,
             .writeBesideOne, .writeBeside100, .writeBesideObservers, .writeBeside10k, .notifyOneOf10k, .notifyLarge:
             return try await E.measureAlone(row, in: workload) { note($0, for: $1) }
         default: return try read(row)

@@ -10,6 +10,8 @@ final class RawLimit: Contestant {
 
     private let workload: Workload
     private lazy var values = Values(count: workload.objectCount)
+    /// What a measurement has shown beside its own row.
+    private var byProducts: [RowIdentifier: Double] = [:]
 
     init(_ workload: Workload) {
         self.workload = workload
@@ -20,6 +22,7 @@ final class RawLimit: Contestant {
         case .insert: try pages()
         case .serial, .serialAsync, .attached, .observed, .tasks: try flushes(blocksEach: 1)
         case .twoFlushes: try flushes(blocksEach: 2)
+        case .serialMedian, .serialPercentile99, .serialTail, .serialLongest: try times(row)
         case .commitBytes: 4096
         case .sumObjects: repeated(3) { consume(values.sum()) } / .nanoseconds(workload.objectCount)
         case .sumEngine: repeated(20) { consume(values.sum()) } / .milliseconds(1)
@@ -84,16 +87,30 @@ final class RawLimit: Contestant {
 
     /// Overwrites of blocks of 4 KiB, each made durable: no engine commits more often.
     private func flushes(blocksEach: Int) throws -> Double {
+        try withBlocks { overwrite in
+            try CommitLoop(first: 0)
+                .run(for: workload.commitDuration) { number in
+                    for part in 0..<blocksEach { try overwrite(number * blocksEach + part) }
+                }
+        }
+    }
+
+    /// How long one such overwrite takes, within a minute.
+    private func times(_ row: RowIdentifier) throws -> Double? {
+        if byProducts[row] == nil {
+            let times = try withBlocks { try CommitLoop(first: 0).times(for: workload.tailDuration, $0) }
+            byProducts.merge(times.commitTimes) { $1 }
+        }
+        return byProducts.removeValue(forKey: row)
+    }
+
+    /// Runs a body with what overwrites one of 256 blocks that are there, and makes that durable.
+    private func withBlocks<Result>(_ body: ((Int) throws -> Void) throws -> Result) throws -> Result {
         try withFile { descriptor in
             let block = [UInt8](repeating: 0xA5, count: 4096)
             for number in 0..<256 { try write(block, at: number * 4096, in: descriptor, isFlushed: false) }
             fsync(descriptor)
-            return try CommitLoop(first: 0)
-                .run(for: workload.commitDuration) { number in
-                    for part in 0..<blocksEach {
-                        try write(block, at: (number * blocksEach + part) % 256 * 4096, in: descriptor, isFlushed: true)
-                    }
-                }
+            return try body { try write(block, at: $0 % 256 * 4096, in: descriptor, isFlushed: true) }
         }
     }
 }

@@ -6,7 +6,7 @@ from kills import Workload
 PAGE = 4096
 REFUSALS = {"corrupt", "badfile", "limit", "io"}
 # A process that keeps a log is killed instead of closing its file: its log is damaged, too.
-KEEPS_LOG = "REALM_TORTURE_LOG" in os.environ
+KEEPS_LOG = log_mode() != "off"
 SUFFIXES = ("", ".log", ".lock")
 
 

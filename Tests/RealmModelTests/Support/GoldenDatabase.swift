@@ -8,7 +8,7 @@ import Testing
 /// same in every run.
 ///
 /// A file in that folder was made by the release whose format it has. To make those of a new format, run `GoldenFileTests` with
-/// `REALM_GOLDEN` naming a folder.
+/// `REALM_GOLDEN` naming a folder. That with an open log is made by `GoldenLoggedProgram`.
 struct GoldenDatabase {
     static let classes = [
         ClassSchema(

@@ -38,46 +38,33 @@ struct BlockOutcome {
     let hasLostTransaction: Bool
 }
 
+/// The block of a write that is being called: what it has begun to commit so far, and what it has lost.
+///
+/// It is one value, which a block inside it sets aside, and puts back when it ends.
+struct CalledBlock {
+    /// Whether the write waits for what the block commits in the background.
+    var isCollecting = false
+    /// Whether that write throws the failure of such a commit; nil while there is none.
+    var thrownLoss: ThrownLoss?
+    /// What it has begun to commit.
+    var commit: BaseFlush?
+    /// Why something that it saw is not there, as far as it has waited for that itself.
+    var loss: (any Error)?
+    /// What it has lost with its realm; nil where no block is being called.
+    var end: BlockEnd?
+}
+
 extension CallbackWrites {
-    /// What the block around the one that is called has begun to commit so far.
-    struct Surroundings {
-        fileprivate let isCollecting: Bool
-        fileprivate let thrownLoss: ThrownLoss?
-        fileprivate let commit: BaseFlush?
-        fileprivate let loss: (any Error)?
-        fileprivate let end: BlockEnd?
-    }
-
-    /// Sets what the block around has begun aside.
-    fileprivate func setAside(_ end: BlockEnd?) -> Surroundings {
-        defer { (isCollecting, thrownLoss, blockCommit, blockLoss) = (true, nil, nil, nil) }
-        return Surroundings(
-            isCollecting: isCollecting,
-            thrownLoss: thrownLoss,
-            commit: blockCommit,
-            loss: blockLoss,
-            end: end
-        )
-    }
-
-    /// Goes on with what the block around has begun.
-    fileprivate func restore(_ around: Surroundings) {
-        isCollecting = around.isCollecting
-        thrownLoss = around.thrownLoss
-        blockCommit = around.commit
-        blockLoss = around.loss
-    }
-
     /// Who tells the failure of a commit that begins now; nil for none but its own block and the log.
     func teller() -> ThrownLoss? {
-        guard isCollecting else { return nil }
-        let teller = thrownLoss ?? ThrownLoss()
-        thrownLoss = teller
+        guard block.isCollecting else { return nil }
+        let teller = block.thrownLoss ?? ThrownLoss()
+        block.thrownLoss = teller
         return teller
     }
 
     /// Notes what the block of a write has begun to commit, behind what it has begun before.
-    func collect(_ commit: BaseFlush) { blockCommit = blockCommit?.followed(by: commit) ?? commit }
+    func collect(_ commit: BaseFlush) { block.commit = block.commit?.followed(by: commit) ?? commit }
 }
 
 extension RealmCore {
@@ -95,34 +82,42 @@ extension RealmCore {
     /// however the block ends.
     ///
     /// Nothing here knows the type of what the block returns: a value of a type that depends on it costs a look-up of metadata.
-    func beginCollecting() -> CallbackWrites.Surroundings { callbackWrites.setAside(beginBlock()) }
+    func beginCollecting() -> CalledBlock {
+        defer { callbackWrites.block = CalledBlock(isCollecting: true, end: BlockEnd()) }
+        return callbackWrites.block
+    }
 
     /// Finds out what the block of a write has begun to commit, and what it has lost with the realm.
-    func endCollecting(_ around: CallbackWrites.Surroundings) -> BlockOutcome {
-        let writes = callbackWrites
-        let (loss, commit, thrownLoss) = (writes.blockLoss, writes.blockCommit, writes.thrownLoss)
-        writes.restore(around)
+    func endCollecting(_ around: CalledBlock) -> BlockOutcome {
+        let block = callbackWrites.block
+        callbackWrites.block = around
         return BlockOutcome(
-            loss: loss,
-            commit: commit,
-            thrownLoss: thrownLoss,
-            hasLostTransaction: endBlock(around.end)
+            loss: block.loss,
+            commit: block.commit,
+            thrownLoss: block.thrownLoss,
+            hasLostTransaction: endLosses(of: block.end)
         )
     }
 
     /// Notes that the block of a write is called now; returns what is to be given to ``endBlock(_:)``.
     func beginBlock() -> BlockEnd? {
-        defer { callbackWrites.blockEnd = BlockEnd() }
-        return callbackWrites.blockEnd
+        defer { callbackWrites.block.end = BlockEnd() }
+        return callbackWrites.block.end
     }
 
     /// Finds out whether a transaction was rolled back with the realm in the block of a write: the write throws then.
+    func endBlock(_ before: BlockEnd?) -> Bool {
+        let ended = callbackWrites.block.end
+        callbackWrites.block.end = before
+        return endLosses(of: ended)
+    }
+
+    /// Ends what a block has lost that is over; returns whether a transaction was rolled back with the realm.
     ///
     /// Rolled back is also what the block has begun anew behind the core that it has invalidated, and left open: nobody else ends it.
     /// What all these were built on is waited for as what the block has cancelled itself.
-    func endBlock(_ before: BlockEnd?) -> Bool {
-        var end = callbackWrites.blockEnd ?? BlockEnd()
-        callbackWrites.blockEnd = before
+    private func endLosses(of ended: BlockEnd?) -> Bool {
+        var end = ended ?? BlockEnd()
         for turn in end.lostTurns { endLostTransaction(of: turn) }
         noteBase(end.base)
         let next = coreInUse

@@ -39,18 +39,10 @@ final class CallbackWrites {
     ///
     /// They are the realm's, and not those of one core: what is left of the cores before knows that the program has ended one.
     var lostTransactions: [LostTransaction] = []
-    /// What the block of a write, of any form, has lost with its realm so far; nil where none is being called.
-    var blockEnd: BlockEnd?
     /// The commit that was begun last.
     var lastCommit: AsyncTransactionId?
-    /// Whether the block of a write is being called that waits for what that commits in the background.
-    var isCollecting = false
-    /// Whether that write throws the failure of such a commit; nil while there is none.
-    var thrownLoss: ThrownLoss?
-    /// What it has begun to commit.
-    var blockCommit: BaseFlush?
-    /// Why something that it saw is not there, as far as it has waited for that itself.
-    var blockLoss: (any Error)?
+    /// The block of a write that is being called, of any form: the innermost one.
+    var block = CalledBlock()
 
     /// The number of writes and commits that are not done.
     var count: Int { lock.withLock { underWay.count + suspended } }

@@ -55,9 +55,9 @@ extension RealmCore {
         if owner.isOpenEnded, let ticket {
             noteLostTransaction(ticket)
             // The write whose block this is ends it, where the block does not.
-            callbackWrites.blockEnd?.lostTurns.append(ticket)
+            callbackWrites.block.end?.lostTurns.append(ticket)
         }
-        callbackWrites.blockEnd?.hasLostTransaction = true
+        callbackWrites.block.end?.hasLostTransaction = true
         cancelTransaction()
     }
 

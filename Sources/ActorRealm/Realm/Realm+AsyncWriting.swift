@@ -305,7 +305,7 @@ extension RealmCore {
     /// Calls the block of an asynchronous write, behind which what it was built on is waited for.
     func whileSettlingLater<Result>(isGrouped: Bool, _ block: () throws -> Result) rethrows -> Result {
         let before = blockRules
-        blockRules = BlockRules(settlesLater: true, throwsBase: callbackWrites.isCollecting, isGrouped: isGrouped)
+        blockRules = BlockRules(settlesLater: true, throwsBase: callbackWrites.block.isCollecting, isGrouped: isGrouped)
         defer { blockRules = before }
         return try block()
     }

@@ -129,11 +129,11 @@ extension RealmCore {
         let completion = PendingCompletion(self, id: callbackWrites.begin(), withoutNotifying: [], onComplete)
         // A write whose block has closed the realm throws, or tells, the same.
         callbackWrites.lastCommit = completion.id
-        if callbackWrites.isCollecting { callbackWrites.blockLoss = callbackWrites.blockLoss ?? reason }
+        if callbackWrites.block.isCollecting { callbackWrites.block.loss = callbackWrites.block.loss ?? reason }
         if isolation.canPost {
             completion.fail(reason)
         } else {
-            if !callbackWrites.isCollecting { logUnheardFailure(reason) }
+            if !callbackWrites.block.isCollecting { logUnheardFailure(reason) }
             callbackWrites.end(completion.id)
         }
         return completion.id
@@ -198,7 +198,7 @@ extension RealmCore {
                 throw error
             }
             // A write whose block this is would not move to what has no pages.
-            if tokens.isEmpty, !callbackWrites.isCollecting, let commit = try joinOwing() {
+            if tokens.isEmpty, !callbackWrites.block.isCollecting, let commit = try joinOwing() {
                 coordinator.writes.commitRecorded(commit.record, of: commit.group, ending: commit.turn) { pages in
                     .callback { completion.end($0, owing: pages) }
                 }
@@ -206,20 +206,20 @@ extension RealmCore {
             }
             let (prepared, turn) = try prepareCommit()
             let leftOut = skip(prepared, for: tokens)
-            let flush = callbackWrites.isCollecting ? BaseFlush() : nil
+            let flush = callbackWrites.block.isCollecting ? BaseFlush() : nil
             if let flush { callbackWrites.collect(flush) }
             coordinator.writes.commit(prepared, ending: turn, leavingOut: leftOut) { result in
                 flush?.end(result)
                 completion.end(result, leftOut)
             }
         } catch {
-            if callbackWrites.isCollecting {
-                callbackWrites.blockLoss = callbackWrites.blockLoss ?? error
+            if callbackWrites.block.isCollecting {
+                callbackWrites.block.loss = callbackWrites.block.loss ?? error
                 completion.thrownLoss = ThrownLoss()
             }
             if let base = takeBase() {
                 // The write whose block this is waits for it, too.
-                if callbackWrites.isCollecting { noteBase(base) }
+                if callbackWrites.block.isCollecting { noteBase(base) }
                 // What the transaction failed for may be on its way to the disk.
                 base.tell(.callback { _ in completion.fail(error) })
             } else {

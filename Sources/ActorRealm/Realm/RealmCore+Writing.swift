@@ -223,10 +223,10 @@ extension RealmCore {
         do {
             try settle()
         } catch {
-            guard !callbackWrites.isCollecting else {
-                callbackWrites.blockLoss = callbackWrites.blockLoss ?? error
+            guard !callbackWrites.block.isCollecting else {
+                callbackWrites.block.loss = callbackWrites.block.loss ?? error
                 // Whatever becomes of the rest: this is thrown.
-                callbackWrites.thrownLoss = nil
+                callbackWrites.block.thrownLoss = nil
                 return
             }
             report(error, "The commits that a transaction was built on, which was rolled back, are lost.")

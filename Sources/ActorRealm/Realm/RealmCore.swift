@@ -406,7 +406,7 @@ final class RealmCore {
         // It holds a version of the file. A write whose block ends the realm waits for it: what that saw may be on its way to the
         // disk.
         let base = takeBase()
-        callbackWrites.blockEnd?.note(base)
+        callbackWrites.block.end?.note(base)
         self.lifecycle = lifecycle
         frozenRealm = nil
         ahead.unseen = nil

@@ -121,7 +121,8 @@ extension StorageFile.WriterBox {
     /// Of the state this looks at nothing but its group: everything else is changed without the lock that guards the box.
     func checkInvariants(lastLostGroup: UInt64) throws(BrokenInvariant) {
         try Invariant.require(state != nil || prepared.isEmpty, "Commits wait, and what they stand on is forgotten")
-        try Invariant.require(state == nil || lost.isEmpty, "Commits that were lost are kept for nobody")
+        let isKept = state?.group?.lost.isEmpty == false
+        try Invariant.require(!isKept, "Commits that were lost are kept for who does not stand on them")
         try Invariant.require(lastLostGroup <= groupCount, "Group \(lastLostGroup) was lost and never begun")
         var before: PreparedCommit?
         for commit in prepared {

@@ -250,8 +250,7 @@ extension StorageFile {
     /// Notes that a group is sealed, or forgotten.
     func endGroup(of state: WriterState) {
         let isLost = writer.withLock { box -> Bool in
-            state.group = nil
-            box.releaseLost(in: reservation)
+            box.endGroup(of: state, in: reservation)
             return box.state !== state
         }
         if isLost { cutBackAsOwed() }
@@ -261,12 +260,9 @@ extension StorageFile {
     ///
     /// - Throws: `io` when a commit that it was built on has failed meanwhile.
     func endGroup(of state: WriterState, with commit: PreparedCommit) throws(StorageError) {
-        let isLost = writer.withLock { box in
-            state.group = nil
-            if box.state !== state {
-                box.releaseLost(in: reservation)
-                return true
-            }
+        let isLost = writer.withLock { box -> Bool in
+            box.endGroup(of: state, in: reservation)
+            if box.state !== state { return true }
             box.prepared.append(commit)
             return false
         }

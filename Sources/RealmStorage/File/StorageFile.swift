@@ -106,8 +106,6 @@ package final class StorageFile: Sendable {
         var state: WriterState?
         /// The commits that are not published yet, oldest first.
         var prepared: Deque<PreparedCommit> = []
-        /// Commits that were lost while a transaction was open that stands on them: it reads what they wrote until it ends.
-        var lost: [PreparedCommit] = []
         /// The private memory of runs that stand in the file now, or belong to a commit that was lost: the transaction that is
         /// open may point into it, the next one uses it again.
         // Plain memory that nobody writes to meanwhile.
@@ -130,19 +128,19 @@ package final class StorageFile: Sendable {
         /// Forgets all commits; what they wrote can still be read when a transaction is open that stands on them.
         mutating func loseCommits(in reservation: Reservation) {
             if let group = state?.group, group.isInMember {
-                lost += prepared
+                group.lost += prepared
                 prepared.removeAll()
             } else {
                 release(upTo: .max, in: reservation)
             }
         }
 
-        /// Withdraws what lost commits wrote: the transaction that read it is over.
-        mutating func releaseLost(in reservation: Reservation) {
-            for commit in lost {
-                for run in commit.runs { withdrawBuffer(of: Int(run.page), in: reservation) }
-            }
-            lost.removeAll()
+        /// Forgets a writer's group, and withdraws what lost commits wrote: the transaction that read it is over.
+        mutating func endGroup(of state: WriterState, in reservation: Reservation) {
+            guard let group = state.group else { return }
+            state.group = nil
+            for run in group.lost.flatMap(\.runs) { withdrawBuffer(of: Int(run.page), in: reservation) }
+            group.lost = []
         }
 
         mutating func withdrawBuffer(of page: Int, in reservation: Reservation) {

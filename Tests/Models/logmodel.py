@@ -464,7 +464,7 @@ def steps(s, kinds):
             continue
         writer(s, n, p, who, add, kinds)
         maker(s, n, p, who, add, kinds)
-        checkpointer(s, n, p, who, add)
+        checkpointer(s, n, p, who, add, kinds)
         if p.R is None and p.A is None and b.readers and s.shm:
             t, v = spend(s, readers=1), seen(s.shm)
             add('%s: a reader begins at version %d' % (who, v.ver), note_seen(sp(t, n, R=v), v.rootval[1]))
@@ -880,7 +880,7 @@ def take_over(s, n, p, who, add):
         add('%s stops writing for all' % who, end(sh(s, stop=True)))
     elif pc == 'u8':
         frames = records_between(s, x, 'taken_beyond_acknowledged' in V)
-        r = make(s, x.pub, [f.cid for f in frames], {x.pub.ver} | {q.R.ver for q in s.procs if q.R}, frames[-1].ver, x.pub.ver)
+        r = make(s, x.pub, [f.cid for f in frames], {x.pub.ver} | {q.R.ver for q in s.procs if q.R} | ({s.ro[1]} if s.ro else set()), frames[-1].ver, x.pub.ver)
         if r is None:
             add('%s has no space for the pages of the records, stops writing for all' % who, end(sh(s, stop=True)))
             return
@@ -1128,10 +1128,12 @@ def rewrite(s, more, taking=False):
     return sh(s, frealm=None)
 
 
-def checkpointer(s, n, p, who, add):
+def checkpointer(s, n, p, who, add, kinds):
     x, b = s.shm, s.bud
     if p.K is None:
         if s.klock is not None or x.stop or x.ending:
+            return
+        if 'own' in kinds and x.own != n:   # its checkpoints are its own, and nobody finishes them: who ends its log writes over both slots
             return
         if x.pcint is not None and 'page_commit_no_intent' not in V and 'two_header_writers' not in V:
             return
@@ -1477,7 +1479,7 @@ ALL = ('rec', 'group', 'unfl', 'page')
 FORMS = {
     'wide': (B(commits=14, ckpts=6, kills=3, cuts=2, fails=1, opens=9, closes=2, readers=3, ro=1, plain=2),
              ALL + ('lazy', 'sync', 'late', 'lunfl', 'lgroup', 'lbatch', 'back', 'note'), (7, 9, 11)),
-    'engine': (B(commits=14, ckpts=6, kills=3, cuts=2, fails=1, opens=9, closes=2, readers=3, plain=2),
+    'engine': (B(commits=14, ckpts=6, kills=3, cuts=2, fails=1, opens=9, closes=2, readers=3, ro=1, plain=2),
                ('rec', 'page', 'late', 'lbatch', 'back', 'note', 'take', 'over', 'own'), (7, 9, 11)),
 }
 # name: (budgets, kinds of commits, pages of the file)

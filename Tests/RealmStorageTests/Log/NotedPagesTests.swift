@@ -126,7 +126,8 @@ struct NotedPagesTests {
         // Everybody was told.
         let others = TemporaryDirectory()
         _ = try disk.forEachSurvivor(of: [.acknowledged(version: 0)], in: others, using: &random) { path, state in
-            #expect(try values(path) == [1, 2], "\(state)")
+            let found = try values(path)
+            #expect(found == [1, 2], "\(state)")
         }
     }
 

@@ -3,12 +3,24 @@ import RealmStorage
 import Synchronization
 
 /// A device that has no space left while a switch is on: what is written then is lost, and writing goes on.
+///
+/// It may also fail for another reason.
 package final class FullDevice: ForwardingDevice {
     /// Says whether devices are full, and counts what they refused.
     package final class Switch: Sendable {
         private let state = Mutex((isOn: false, refused: 0))
+        private let failure: Mutex<StorageError.Code>
 
-        package init() {}
+        /// One that is off.
+        ///
+        /// - Parameter code: How writes fail.
+        package init(_ code: StorageError.Code = .full) { failure = Mutex(code) }
+
+        /// How writes fail.
+        package var code: StorageError.Code {
+            get { failure.withLock { $0 } }
+            set { failure.withLock { $0 = newValue } }
+        }
 
         package var isOn: Bool {
             get { state.withLock { $0.isOn } }
@@ -35,7 +47,11 @@ package final class FullDevice: ForwardingDevice {
     }
 
     package func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
-        if isFull.refuses() { throw StorageError(.full, "There is no space left", path: path, errorNumber: ENOSPC) }
+        if isFull.refuses() {
+            let code = isFull.code
+            let (message, number) = code == .full ? ("There is no space left", ENOSPC) : ("It cannot be written", EIO)
+            throw StorageError(code, message, path: path, errorNumber: number)
+        }
         try base.write(pieces, at: offset)
     }
 }

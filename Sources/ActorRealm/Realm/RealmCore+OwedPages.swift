@@ -69,7 +69,7 @@ extension RealmCore {
     ///   - isWaiting: Whether it waits for flushes that others need, and for blocks. A reader does not: it stands on the version in memory
     ///     then, until it moves to a version of the file, by itself when there is one or behind what it acknowledges next.
     /// - Throws: Why they cannot be made, to a writer, and where the version cannot be made in memory either, each time: writing has stopped
-    ///   then, and the log has what was acknowledged.
+    ///   then, or there is no space, and the log has what was acknowledged.
     func catchUp(asWriter isWriter: Bool = false, waiting isWaiting: Bool = true) throws(Realm.Error) {
         // In a forked child nobody makes them.
         guard let pages = ahead.owedPages, coordinator.file.isOfThisProcess else { return }
@@ -90,13 +90,16 @@ extension RealmCore {
             if isInMemory { return }
         }
         let result = pages.waitOnPool()
-        guard case .failure = result, coordinator.file.isOwingPages, let stopped = coordinator.file.reasonOfStop else {
-            return try moved(behind: result, asWriter: true)
+        guard case .failure = result else { return try moved(behind: result, asWriter: true) }
+        let reason = coordinator.file.reasonOfMissingPages
+        if let reason, !isWriter, standsInMemory() { return reportMissing(reason) }
+        guard let missing = coordinator.file.reasonOfMissingPages else {
+            // What was acknowledged is durable, and somebody has made its pages since, of the records.
+            return try moved(behind: isWriter ? result : .success(nil), asWriter: true)
         }
-        if !isWriter, standsInMemory() { return reportMissing(stopped) }
         // Whoever asks next is not to take the version before for the newest.
         defer { if lifecycle == .open, ahead.owedPages == nil { ahead.owedPages = pages } }
-        try moved(behind: .failure(stopped), asWriter: true)
+        try moved(behind: .failure(missing), asWriter: true)
     }
 
     /// The same where nothing can be thrown: the realm stays at the version before where there is no other.

@@ -13,6 +13,8 @@ struct FileGrowth {
     var securedByteCount = 0
     /// So long it was when there was no space to make it longer ahead of need; 0 where there always was.
     var refusedByteCount = 0
+    /// For so many groups more that owe pages the device is taken to have the space that it had when it was asked.
+    var ampleGroupCount = 0
     /// Whether the file is to be cut off behind the published version when the open transaction ends, which reads commits that were
     /// lost.
     var owesCut = false

@@ -127,8 +127,9 @@ struct PublishingPlan {
         return Remedy(
             restoresSlot: step >= .writingHeader,
             cutsBack: step < .writingHeader && isBulk,
-            // What was acknowledged must not be lost: the log has it, and the next opening applies it.
-            stopsWriting: stops || hasAcknowledged
+            // What was acknowledged must not be lost: the log has it, and the next opening applies it. Where there was no space, so does the
+            // next turn to write.
+            stopsWriting: stops || hasAcknowledged && code != .full
         )
     }
 }

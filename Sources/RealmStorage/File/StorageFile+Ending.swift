@@ -152,7 +152,11 @@ extension StorageFile {
 
     /// Ends this process's log, or, where no other one has the file, what one that was killed has left; for the holder of the write lock.
     private func endLog(_ lock: LockFile, applying appliesRecords: Bool) {
-        if openLog != nil, lock.logState == .open { return endOwnLog(lock) }
+        if openLog != nil, lock.logState == .open {
+            // Records without pages are for an opening, or the next turn.
+            if appliesRecords || !hasRefusedPages { endOwnLog(lock) }
+            return
+        }
         // Who lives ends its own. Nobody opens the file meanwhile.
         guard lock.logState != .none, lock.holdOffOpenings() else { return }
         defer { lock.letOpenAgain() }

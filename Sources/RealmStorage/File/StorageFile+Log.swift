@@ -262,14 +262,19 @@ extension StorageFile {
     /// Has nothing stand between this process and its next commit: ends a log that is not its own, and forgets its own one that another
     /// process has ended.
     ///
+    /// Its own one is ended like another process's where it has commits without pages, for which there was no space.
+    ///
     /// The caller has the write lock, no transaction is open, and every prepared commit has been published.
     func followLog(_ lock: LockFile) throws(StorageError) {
+        forgetPagesMadeElsewhere()
         let isOwn = checkpointVersion.load(ordering: .sequentiallyConsistent) != 0
+        let isLeft = isOwn && hasRefusedPages
         switch lock.logState {
-        case .open where isOwn: break
+        case .open where isOwn && !isLeft: break
         case .none: if isOwn { logTurn.withLock { _ in forgetLog() } }
         case .open, .ending:
             try logTurn.withLock { (_) throws(StorageError) in
+                if isLeft { finishCheckpoint() }
                 forgetLog()
                 try endLogOfOthers(lock)
             }

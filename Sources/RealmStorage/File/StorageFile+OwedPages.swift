@@ -19,13 +19,15 @@ extension StorageFile {
         return last > acknowledgedVersion.load(ordering: .relaxed)
     }
 
-    /// The last version that was acknowledged, where nobody makes its pages any more, since writing has stopped: whoever asks for the newest
-    /// version reads it in memory; 0 elsewhere.
+    /// The last version that was acknowledged, where nobody is about to make its pages, since writing has stopped, there was no space for
+    /// them, or who reads the file may not write to it: whoever asks for the newest version reads it in memory; 0 elsewhere.
     package var versionWithoutPages: UInt64 {
-        isOwingPages && hasStopped ? acknowledgedVersion.load(ordering: .relaxed) : 0
+        // Who has no lock file stays on what it was opened at.
+        if lock == nil { return acknowledgedByOthers.load(ordering: .acquiring) }
+        return reasonOfMissingPages == nil ? 0 : acknowledgedVersion.load(ordering: .relaxed)
     }
 
-    /// The newest version for this process: the published one, or, where writing has stopped, what was acknowledged behind that.
+    /// The newest version for this process: the published one, or, where its pages cannot be made, what was acknowledged behind that.
     ///
     /// Two atomic loads where nothing is owed.
     package var newestVersionHere: UInt64 {
@@ -46,7 +48,7 @@ extension StorageFile {
         case acknowledged
         /// A version of the file: pages are made first, and beside an open transaction the version before is the newest.
         case inFile
-        /// What is there without asking anybody: the version that is published, or, where writing has stopped, what was acknowledged, in memory.
+        /// What is there without asking anybody: the version that is published, or, where pages cannot be made, what was acknowledged, in memory.
         case atHand
         /// Nothing: the version that is published.
         case published
@@ -65,10 +67,12 @@ extension StorageFile {
     /// Where the version cannot be made in memory, it waits for the end of the transaction, unless that is the caller's own.
     func makeOwedPages(for demand: PageDemand) throws(StorageError) -> ReplayedVersion? {
         if demand == .published { return nil }
-        guard owesPages.load(ordering: .sequentiallyConsistent) else {
-            return try demand == .acknowledged ? versionOwedByOthers() : nil
+        if isOwingPages { forgetPagesMadeElsewhere() }
+        guard isOwingPages else {
+            let asks = demand == .acknowledged || demand == .atHand && lock == nil
+            return try asks ? versionOwedByOthers() : nil
         }
-        if demand == .atHand { return hasStopped ? replayOwedRecords() : nil }
+        if demand == .atHand { return reasonOfMissingPages == nil ? nil : replayOwedRecords() }
         var replayed: ReplayedVersion?
         pageMaker.make {
             if demand == .acknowledged { replayed = replayOwedRecords() }
@@ -76,12 +80,12 @@ extension StorageFile {
         }
         if let replayed { return replayed }
         // Who reads the file itself gets what it has.
-        guard demand == .acknowledged, owesPages.load(ordering: .sequentiallyConsistent),
-            let stopped = state.withLock({ $0.stopped })
-        else { return nil }
+        guard demand == .acknowledged, reasonOfMissingPages != nil else { return nil }
         // The published version is whole, and the records behind it are durable.
         if let made = replayOwedRecords() { return made }
-        throw stopped
+        // Somebody may have made them meanwhile.
+        if let missing = reasonOfMissingPages { throw missing }
+        return nil
     }
 
     /// The newest acknowledged version in memory, whatever becomes of its pages; nothing is made in the file, and nobody is asked to.
@@ -127,7 +131,8 @@ extension StorageFile {
     private func mayAppend(_ byteCounts: some Sequence<Int>, _ space: OwedSpace) -> Bool {
         // Nothing is being published: the log ends behind the version that is.
         guard let openLog, let lock, lock.logState == .open, writer.withLock({ $0.prepared.isEmpty }),
-            state.withLock({ $0.stopped == nil && !$0.published.isFormer }), isCheckpointFarOff(openLog)
+            state.withLock({ $0.stopped == nil && !$0.published.isFormer }), !hasRefusedPages,
+            isCheckpointFarOff(openLog)
         else { return false }
         return openLog.hasRoom(forContents: byteCounts) && hasPages(space)
     }

@@ -60,11 +60,12 @@ extension LoggedCommit {
 extension StorageFile {
     /// Whether the file is long enough for one more commit that is left without pages; for whoever has the log's turn.
     ///
-    /// It is made longer at the beginning of a group only. Where it is too short, the commit has its pages at once, with those before it, which
-    /// have left room for them.
+    /// It is made longer at the beginning of a group only, and none begins on a device that is nearly full. Where the file is too short, the
+    /// commit has its pages at once, with those before it, which have left room for them.
     func hasPages(_ space: OwedSpace) -> Bool {
         if space.withEnd > reservation.pageCapacity { return false }
         let isBeginning = !owesPages.load(ordering: .relaxed)
+        if isBeginning, !hasAmpleSpace { return false }
         if isBeginning, !isLongEnough(for: space.sufficient), !isGrowthRefused, !isWrittenAhead {
             do throws(StorageError) {
                 try growAhead(to: min(space.wanted, reservation.pageCapacity) * pageByteCount)
@@ -77,6 +78,22 @@ extension StorageFile {
             }
         }
         return isSecured(space.withEnd)
+    }
+
+    /// Whether the file's device has much more space left than a group may need behind what is secured for it, which goes by an estimate.
+    ///
+    /// That is asked at the beginning of a group, and the answer holds for some more; while there is little each one asks. What the device does
+    /// not say, as a quota, shows when pages are made.
+    private var hasAmpleSpace: Bool {
+        growth.withLock { growth in
+            if growth.ampleGroupCount > 0 {
+                growth.ampleGroupCount -= 1
+                return true
+            }
+            if let free = data.freeByteCount, free < 16 * StorageFile.growthStep(byteCount: byteCount) { return false }
+            growth.ampleGroupCount = 64
+            return true
+        }
     }
 
     /// Whether the disk had no space to make the file longer ahead of need, and the file has the same length still.

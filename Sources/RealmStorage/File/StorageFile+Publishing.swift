@@ -94,10 +94,7 @@ extension StorageFile {
         // would have the log be durable up to a place that it does not reach from the version before.
         goOnInLog(behindPagesOf: plan)
         lock.publish(last.version)
-        if plan.hasAcknowledged {
-            owesPages.store(false, ordering: .sequentiallyConsistent)
-            owed.removeAll()
-        }
+        if plan.hasAcknowledged { forgetOwedPages() }
         checkOwedRecordsIfAsked()
         if plan.flushesHeader { confirm(plan.header, inSlot: slot) }
         goOnInLog(behind: plan)
@@ -322,7 +319,8 @@ extension StorageFile {
         _ lock: LockFile
     ) {
         let remedy = plan.remedy(afterFailureOf: step, error.code)
-        var stops = remedy.stopsWriting
+        // Nobody finds the records of a log without a name.
+        var stops = remedy.stopsWriting || plan.hasAcknowledged && hasLostLog
         if remedy.restoresSlot {
             do throws(StorageError) {
                 try restoreSlot(plan.slot)
@@ -339,7 +337,11 @@ extension StorageFile {
             lock.refuse(log.durable, of: log.header.log)
         }
         leaveLostLog(afterFailureOf: step, of: plan)
-        if stops { stopWriting(after: error, withoutLog: plan.hasAcknowledged && hasLostLog) }
+        if stops {
+            stopWriting(after: error, withoutLog: plan.hasAcknowledged && hasLostLog)
+        } else if plan.hasAcknowledged {
+            leavePagesToNextTurn(because: error)
+        }
         if remedy.cutsBack {
             loseCommits(error, cuttingBackTo: published, afterFailureOf: plan.header.version)
         } else {

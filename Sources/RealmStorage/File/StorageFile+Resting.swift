@@ -9,7 +9,7 @@ extension StorageFile {
         if work == .end { return endLogAtRest() }
         let isDone = logTurn.withLockIfAvailable { _ in
             // Their pages are made in a moment, or by the next opening.
-            if owesPages.load(ordering: .relaxed) { return hasStopped }
+            if isOwingPages { return reasonOfMissingPages != nil }
             guard isAheadOfCheckpoint else { return true }
             switch work {
             case .note: noteDurableOffset()

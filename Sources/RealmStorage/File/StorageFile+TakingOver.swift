@@ -24,8 +24,14 @@ extension StorageFile {
             } else if try tryLockForWriting() {
                 defer { unlockForWriting() }
                 // It has died, unless it has made them just now.
-                if isBehindOtherLog(lock) { try followLog(lock) }
-                return
+                guard isBehindOtherLog(lock) else { return }
+                do throws(StorageError) {
+                    return try followLog(lock)
+                } catch {
+                    // A realm opens on a full disk.
+                    guard error.code == .full, readsOwedByOthers() else { throw error }
+                    return
+                }
             }
             let time = ContinuousClock.now - begin
             if time >= readsLogBehind {
@@ -127,14 +133,15 @@ extension StorageFile {
         return lock.newestVersion <= image.version
     }
 
-    /// Whether another process has begun a log, or was about to end this one's, so that who is to write has it ended first.
+    /// Whether another process has begun a log, or was about to end this one's, or this one's has commits whose pages found no space, so that
+    /// who is to write has it ended first.
     ///
     /// Some atomic loads.
     package var hasLogOfOthers: Bool {
         guard isOfThisProcess, !data.isReadOnly, let lock else { return false }
         switch lock.logState {
         case .none: return false
-        case .open: return checkpointVersion.load(ordering: .sequentiallyConsistent) == 0
+        case .open: return checkpointVersion.load(ordering: .sequentiallyConsistent) == 0 || hasRefusedPages
         case .ending: return true
         }
     }
@@ -190,7 +197,8 @@ extension StorageFile {
             // dies of it, the next taker would write over the only slot that is whole on the disk.
             try StorageFile.settleBeforeReplay(&settled, in: data, flushing: synchronizePages)
         } catch {
-            stopWriting(after: error)
+            // One that finds no space for a header leaves all of it to the next turn, as one does that dies there.
+            if error.code != .full || pageFlush.withLock({ $0 != nil }) { stopWriting(after: error) }
             throw error
         }
         state.withLock { state in

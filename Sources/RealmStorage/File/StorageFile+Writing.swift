@@ -117,7 +117,8 @@ extension StorageFile {
             }
         }
         let published = try before.get()
-        mayFollowLog.store(false, ordering: .relaxed)
+        // Else somebody who publishes beside this may just be asking for it.
+        if isFirst { mayFollowLog.store(false, ordering: .relaxed) }
         // What others take for the newest version, who may come to stand there behind the look at their tables.
         let visible = lock.newestVersion
         var pinned = try lock.pinnedVersions()
@@ -133,6 +134,9 @@ extension StorageFile {
                 let state: WriterState
                 if let known = box.state, known.version >= published.version {
                     state = known
+                } else if hasRefusedPages {
+                    // Their commits were lost beside this one: the next turn applies their records before it goes on from what is published.
+                    return .failure(lostBase)
                 } else {
                     state = try WriterState.load(from: published, in: view, path: path)
                     box.state = state
@@ -286,7 +290,9 @@ extension StorageFile {
             if !hasLost(group: group.number) { box.noteGivenUp(group.number, because: error) }
             return acknowledgedVersion.load(ordering: .relaxed) >= group.firstVersion
         }
-        if isAcknowledged, isOfThisProcess { stopWriting(after: group.damage ?? lostBase) }
+        guard isAcknowledged, isOfThisProcess else { return }
+        let reason = group.damage ?? lostBase
+        if reason.code == .full { leavePagesToNextTurn(because: reason) } else { stopWriting(after: reason) }
     }
 
     /// Whether a group, or the commit that it has become, was lost with a commit that failed.

@@ -76,6 +76,8 @@ package final class StorageFile: Sendable {
     let owesPages = Atomic<Bool>(false)
     /// Their records.
     let owed = OwedRecords()
+    /// Why their pages could not be made, where there was no space for them: the next turn to write makes them of the records.
+    let refusedPages = Mutex<StorageError?>(nil)
     /// The same of another process, where this one was opened beside a transaction of that which keeps their pages from being made.
     let owedByOthers = OwedRecords()
     /// The version of the last of those; 0 where it is published, or there are none.
@@ -458,40 +460,5 @@ package final class StorageFile: Sendable {
         if reservation.verified[0].load(ordering: .relaxed) < limit {
             reservation.verified[0].store(limit, ordering: .releasing)
         }
-    }
-
-    // MARK: Figures
-
-    /// Whether a commit counts as done when it was flushed.
-    package var flushesCommits: Bool { options.durability == .flushed }
-
-    /// Whether commits of this process may be made durable by their records.
-    package var keepsLog: Bool { options.log != nil && flushesCommits && !data.isReadOnly }
-
-    /// Whether writing has stopped after a failed flush, until the file is opened anew.
-    package var hasStopped: Bool { state.withLock { $0.stopped != nil } }
-
-    /// Why writing has stopped; nil while it has not.
-    package var reasonOfStop: StorageError? { state.withLock { $0.stopped } }
-
-    /// Whether the file is still to be found: nobody deleted it, or put another one into its place.
-    package var isInPlace: Bool { (try? data.currentByteCount()) != nil }
-
-    /// Whether a path leads to this file, by whatever name it was opened.
-    package func isFile(at path: String) -> Bool {
-        var other = Glibc.stat()
-        var own = Glibc.stat()
-        guard stat(path, &other) == 0, fstat(data.descriptor, &own) == 0 else { return false }
-        return FileIdentity.of(other) == FileIdentity.of(own)
-    }
-
-    /// The size of the file in bytes.
-    package var byteCount: Int {
-        state.withLock { $0.byteCount }
-    }
-
-    /// Notes that the file has another size now.
-    func note(byteCount: Int) {
-        state.withLock { $0.byteCount = byteCount }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import ActorRealm
 
-/// Who is told of what was acknowledged, where writing has stopped before it had pages.
+/// Who is told of what was acknowledged, where writing has stopped before it had pages, or there is no space for them.
 extension MissingPagesTests {
     private typealias Place = OwingAsyncWritesTests.Place
     private typealias Hook = OwedPagesOfRealmTests.Hook
@@ -25,17 +25,20 @@ extension MissingPagesTests {
 
     /// A realm of an actor with "a", "b" and "c", where somebody comes while its write of "d" is on the way to the log.
     ///
-    /// Behind that the disk is full, so that "d" is acknowledged, and has no pages.
+    /// Behind that the disk is broken or full, so that "d" is acknowledged, and has no pages.
     ///
     /// - Parameters:
+    ///   - isFull: Whether it is full, and nothing stops.
     ///   - meanwhile: Who comes while the record is being flushed.
     ///   - behind: What is looked at when the write has returned.
     /// - Throws: What they throw.
     private func withStop<Visitor>(
+        isFull: Bool,
         meanwhile: (Place, Realm.Configuration) async throws -> Visitor,
         behind: (Place, Visitor) async throws -> Void
     ) async throws {
         let hook = Hook()
+        if isFull { isBroken.code = .full }
         let configuration = hooked(hook)
         let place = Place()
         let coordinator = try await place.open(configuration)
@@ -44,11 +47,11 @@ extension MissingPagesTests {
         #expect(await place.names() == ["a", "b", "c"])
         let mayGo = DispatchSemaphore(value: 0)
         let (isThere, arrives) = AsyncStream<Void>.makeStream()
-        let isFull = isFull
+        let isBroken = isBroken
         hook.set {
             arrives.finish()
             mayGo.wait()
-            isFull.isOn = true
+            isBroken.isOn = true
         }
         let task = await place.begin(["d"])[0]
         for await _ in isThere {}
@@ -62,10 +65,10 @@ extension MissingPagesTests {
         mayGo.signal()
         try await task.value
         // Since somebody has come, the write has waited for its pages.
-        #expect(coordinator.file.hasStopped)
+        #expect(coordinator.file.hasStopped == !isFull)
         #expect(coordinator.file.newestVersion < coordinator.file.versionWithoutPages)
         try await behind(place, visitor)
-        isFull.isOn = false
+        isBroken.isOn = false
         await place.close()
         try withNewRealm(self.configuration()) { realm in
             defer { realm.close() }
@@ -79,10 +82,13 @@ extension MissingPagesTests {
         while try await !condition(), ContinuousClock.now < deadline { try await Task.sleep(for: .milliseconds(1)) }
     }
 
-    @Test("Behind a stop observers and version listeners are told of what the realm reads, and asyncRefresh() returns")
-    func observing() async throws {
+    @Test(
+        "Behind a stop, and on a full disk, observers and version listeners are told of what the realm reads, and asyncRefresh() returns",
+        arguments: [false, true]
+    )
+    func observing(isFull: Bool) async throws {
         let (told, counts, versions) = (Journal<[String]>(), Journal<Int>(), Journal<UInt64>())
-        try await withStop { place, _ in
+        try await withStop(isFull: isFull) { place, _ in
             let tokens = await place.perform { realm in
                 _ = realm.core.coordinator.addVersionListener { versions.add($0) }
                 let ofRealm = realm.observe { _, realm in told.add(realm.objects(Tally.self).map(\.name).sorted()) }
@@ -119,9 +125,12 @@ extension MissingPagesTests {
         }
     }
 
-    @Test("Behind a stop another realm that follows by itself goes to what was acknowledged")
-    func following() async throws {
-        try await withStop { _, configuration in
+    @Test(
+        "Behind a stop, and on a full disk, another realm that follows by itself goes to what was acknowledged",
+        arguments: [false, true]
+    )
+    func following(isFull: Bool) async throws {
+        try await withStop(isFull: isFull) { _, configuration in
             let other = Place()
             _ = try await other.open(configuration)
             #expect(await other.names() == ["a", "b", "c"])
@@ -138,7 +147,7 @@ extension MissingPagesTests {
         arguments: [true, false]
     )
     func handingOver(asReference isReference: Bool) async throws {
-        try await withStop { place, configuration in
+        try await withStop(isFull: false) { place, configuration in
             let other = Place()
             _ = try await other.open(configuration)
             // It goes nowhere by itself.

@@ -21,7 +21,7 @@ struct MissingPagesTests {
 
     let file = TestFile()
     private let clock = HandClock()
-    let isFull = FullDevice.Switch()
+    let isBroken = FullDevice.Switch(.io)
     private let refusal = Refusal()
 
     func configuration() -> Realm.Configuration {
@@ -39,8 +39,8 @@ struct MissingPagesTests {
             }
         }
         configuration.clock = clock.clock
-        let isFull = isFull
-        configuration.makeDevice = { FullDevice($0, isFull) }
+        let isBroken = isBroken
+        configuration.makeDevice = { FullDevice($0, isBroken) }
         return configuration
     }
 
@@ -64,11 +64,11 @@ struct MissingPagesTests {
         }
     }
 
-    /// The same where the disk is full; the next opening finds what was acknowledged.
-    private func withFullDisk(_ body: (Realm, Tally) throws -> Void) throws {
+    /// The same where the disk is broken; the next opening finds what was acknowledged.
+    private func withBrokenDisk(_ body: (Realm, Tally) throws -> Void) throws {
         try withOwing { realm, tally in
-            isFull.isOn = true
-            defer { isFull.isOn = false }
+            isBroken.isOn = true
+            defer { isBroken.isOn = false }
             try body(realm, tally)
         }
         try withNewRealm(configuration()) { realm in
@@ -79,10 +79,10 @@ struct MissingPagesTests {
 
     @Test("The realm reads what was acknowledged, however it is asked, and however often")
     func reading() throws {
-        try withFullDisk { realm, tally in
+        try withBrokenDisk { realm, tally in
             realm.refresh()
             #expect(tally.count == 3)
-            #expect(isFull.refused > 0)
+            #expect(isBroken.refused > 0)
             #expect(realm.freeze().objects(Tally.self).first?.count == 3)
             #expect(tally.freeze().count == 3)
             let refusal = #expect(throws: Realm.Error.self) { try add(["d"], to: realm) }
@@ -96,19 +96,19 @@ struct MissingPagesTests {
 
     @Test("A read that throws elsewhere reads what was acknowledged, too, and goes on doing so")
     func throwingReads() throws {
-        try withFullDisk { realm, tally in
+        try withBrokenDisk { realm, tally in
             for _ in 0..<3 {
                 let count = try tally.value(of: \.count)
                 #expect(count == 3)
             }
-            #expect(isFull.refused > 0)
+            #expect(isBroken.refused > 0)
             #expect(tally.count == 3)
         }
     }
 
     @Test("Each verification says that what was acknowledged has no pages")
     func verifying() throws {
-        try withFullDisk { realm, tally in
+        try withBrokenDisk { realm, tally in
             for _ in 0..<2 {
                 let missing = #expect(throws: Realm.Error.self) { try realm.verify() }
                 #expect(missing?.description.contains("acknowledged") == true)
@@ -119,7 +119,7 @@ struct MissingPagesTests {
 
     @Test("Where what was acknowledged cannot be had in memory either, each read that can throw does")
     func notInMemory() throws {
-        try withFullDisk { realm, tally in
+        try withBrokenDisk { realm, tally in
             refusal.isOn = true
             defer { refusal.isOn = false }
             for _ in 0..<3 {
@@ -140,8 +140,8 @@ struct MissingPagesTests {
     func lostLog() throws {
         try withOwing { realm, tally in
             try FileManager.default.removeItem(atPath: file.directory.path("test.realm") + ".log")
-            isFull.isOn = true
-            defer { isFull.isOn = false }
+            isBroken.isOn = true
+            defer { isBroken.isOn = false }
             #expect(throws: Realm.Error.self) { try realm.write { tally.count = 4 } }
             #expect(tally.count == 3)
         }

@@ -260,22 +260,22 @@ struct OwedPagesOfRealmTests {
 
     @Test("A write that is durable does not throw because its pages cannot be made for somebody who has come meanwhile")
     func durableWithoutPages() throws {
-        let isFull = FullDevice.Switch()
+        let isBroken = FullDevice.Switch(.io)
         let hook = Hook()
         var configuration = configuration { log in
             log.makeDirectory = { HookedDirectory(base: LogFile(besides: $0), hook: { hook.call() }) }
         }
-        configuration.makeDevice = { FullDevice($0, isFull) }
+        configuration.makeDevice = { FullDevice($0, isBroken) }
         try withOwing(configuration) { realm in
             let coordinator = realm.core.coordinator
             let member = Bystander(origin: nil)
             hook.set {
                 coordinator.observations.register(member)
-                isFull.isOn = true
+                isBroken.isOn = true
             }
             try add(["d"], to: realm)
-            #expect(isFull.refused > 0)
-            isFull.isOn = false
+            #expect(isBroken.refused > 0)
+            isBroken.isOn = false
             coordinator.observations.unregister(member)
             let refusal = #expect(throws: Realm.Error.self) { try add(["e"], to: realm) }
             #expect(refusal?.description.contains("acknowledged") == true)

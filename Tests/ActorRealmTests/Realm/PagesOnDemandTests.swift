@@ -312,17 +312,17 @@ struct PagesOnDemandTests {
 
     @Test("Pages that cannot be made stop writing; the error says so, and the next opening finds everything")
     func failedMaking() throws {
-        let isFull = FullDevice.Switch()
+        let isBroken = FullDevice.Switch(.io)
         var configuration = configuration()
-        configuration.makeDevice = { FullDevice($0, isFull) }
+        configuration.makeDevice = { FullDevice($0, isBroken) }
         try withNewRealm(configuration) { realm in
             defer { realm.close() }
             try add(["a", "b", "c"], to: realm)
             try #require(owes(realm))
-            isFull.isOn = true
+            isBroken.isOn = true
             let refusal = #expect(throws: Realm.Error.self) { try realm.verify() }
             #expect(refusal?.description.contains("acknowledged") == true)
-            isFull.isOn = false
+            isBroken.isOn = false
             let write = #expect(throws: Realm.Error.self) { try add(["d"], to: realm) }
             #expect(write?.description.contains("acknowledged") == true)
             #expect(try namesBehindKill() == ["a", "b", "c"])

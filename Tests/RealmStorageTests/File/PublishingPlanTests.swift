@@ -16,7 +16,8 @@ struct PublishingPlanTests {
         hasSpilled: Bool = false,
         pageCount: UInt32 = 12,
         flushes: Bool = true,
-        way: PublishingPlan.Way = .oneFlush
+        way: PublishingPlan.Way = .oneFlush,
+        hasAcknowledged: Bool = false
     ) -> PublishingPlan {
         // Every other page, so that none of them are neighbours.
         let runs = (0..<runCount).map { PreparedCommit.Run(page: PageNumber(10 + 2 * $0), pageCount: 1, checksum: 7) }
@@ -42,7 +43,8 @@ struct PublishingPlanTests {
             byteCount: 10 * pageByteCount,
             bulkByteCount: 64 * pageByteCount,
             flushes: flushes,
-            way: way
+            way: way,
+            hasAcknowledged: hasAcknowledged
         )
     }
 
@@ -91,6 +93,19 @@ struct PublishingPlanTests {
             #expect(plan.remedy(afterFailureOf: .flushingLength, .full).stopsWriting)
             // Nothing was written yet: the log and the pages before are as they were.
             #expect(!plan.remedy(afterFailureOf: .writing, .full).stopsWriting)
+        }
+    }
+
+    @Test("What has members that were acknowledged stops writing where it fails, unless there was no space for it")
+    func acknowledged() {
+        for way in [.records([]), .pages(.none)] as [PublishingPlan.Way] {
+            let plan = Self.plan(way: way, hasAcknowledged: true)
+            #expect(plan.remedy(afterFailureOf: .writing, .io).stopsWriting)
+            #expect(plan.remedy(afterFailureOf: .writingHeader, .corrupt).stopsWriting)
+            #expect(!plan.remedy(afterFailureOf: .writing, .full).stopsWriting)
+            #expect(!plan.remedy(afterFailureOf: .writingHeader, .full).stopsWriting)
+            #expect(plan.remedy(afterFailureOf: .flushingLength, .full).stopsWriting)
+            #expect(plan.remedy(afterFailureOf: .flushingContent, .full).stopsWriting)
         }
     }
 

@@ -143,15 +143,15 @@ struct OwedSpaceTests {
 
     @Test("Who verifies a file that has stopped while it owes pages reads its published version, others what it owes")
     func stoppedVerification() throws {
-        let isFull = FullDevice.Switch()
-        let file = try open { FullDevice($0, isFull) }
+        let isBroken = FullDevice.Switch(.io)
+        let file = try open { FullDevice($0, isBroken) }
         defer { file.unlockForWriting() }
         let version = file.newestVersion
         #expect(try Owed.acknowledge(3, in: file))
         let commit = try #require(try file.sealGroup())
-        isFull.isOn = true
+        isBroken.isOn = true
         #expect(throws: StorageError.self) { try file.publish([commit]) }
-        isFull.isOn = false
+        isBroken.isOn = false
         try #require(file.hasStopped)
         #expect(try file.beginRead(asking: .inFile).version == version)
         #expect(try file.beginRead().isInMemory)
@@ -423,6 +423,31 @@ struct OwedSpaceTests {
         // 2 or 3; about two for each commit where each tries it whole.
         #expect(control.refusedCount > 0 && control.refusedCount < 8)
         #expect(try values(of: file) == Owed.model(0, more: [1: 20]))
+    }
+
+    @Test("Nothing is owed on a device that has little space left, until it has more")
+    func littleSpace() throws {
+        let control = TightDevice.Control()
+        let file = try open(hasLongLog: true) { TightDevice($0, control) }
+        defer { file.unlockForWriting() }
+        let little = 16 * StorageFile.growthStep(byteCount: file.byteCount) - 1
+        control.freeByteCount = little
+        for _ in 0..<2 { #expect(try !Owed.acknowledge(1, in: file)) }
+        control.freeByteCount = 1 << 40
+        #expect(try Owed.acknowledge(1, in: file))
+        // It is not asked at each group, and never in the midst of one.
+        control.freeByteCount = little
+        #expect(try Owed.acknowledge(file, 2, 101))
+        try file.publish([#require(try file.sealGroup())])
+        #expect(try Owed.acknowledge(file, 3, 102))
+        #expect(try LoggedFile.valuesOfCopy(of: folder.path("a.realm"), in: folder) == Owed.model(3))
+        var count = 0
+        while count < 100, try Owed.acknowledge(file, 3, 102) {
+            try file.publish([#require(try file.sealGroup())])
+            count += 1
+        }
+        #expect(count > 10 && count < 100)
+        #expect(try LoggedFile.values(of: file).values == Owed.model(3))
     }
 
     /// How often a file was flushed.

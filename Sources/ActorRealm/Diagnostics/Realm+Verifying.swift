@@ -11,7 +11,8 @@ extension Realm {
     /// Reads and checks the whole file at its newest version.
     ///
     /// Every page in use is read and its checksum and structure are checked; every other page must be known as free, once;
-    /// rows, indexes and links are compared with each other in both directions.
+    /// rows, indexes and links are compared with each other in both directions. Where the realm has a log, its records are read, too, and
+    /// applied in memory to the version from which an opening would begin behind a crash.
     ///
     /// ```swift
     /// do { try realm.verify() } catch let error as Realm.Error { print(error) }     // names the page, or the property
@@ -27,6 +28,7 @@ extension Realm {
             let file = core.coordinator.file
             try FileVerifier.verify(file.beginRead(asking: .inFile), progress: progress)
             if file.isOwingPages, let stopped = file.reasonOfStop { throw stopped }
+            try LogAudit.check(file)
         } catch {
             throw Realm.Error.wrap(error, path: core.coordinator.path)
         }

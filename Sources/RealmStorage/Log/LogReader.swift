@@ -97,6 +97,9 @@ package struct LogReader {
             places = [end]
         }
 
+        /// Whether it begins, or one of its records ends, at a place.
+        func reaches(_ point: LogPoint) -> Bool { places.contains(point) }
+
         /// Leaves the records out that end behind an offset, up to which the log is known to be durable: nobody was told of them.
         mutating func cut(at offset: UInt64) {
             while end.offset > offset, records.popLast() != nil {

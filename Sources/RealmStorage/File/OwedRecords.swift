@@ -49,7 +49,7 @@ final class OwedRecords: Sendable {
     /// - Throws: Why it cannot be made.
     func replayed(over base: Snapshot, _ log: LogOptions) throws(StorageError) -> ReplayedVersion? {
         let (records, known) = state.withLock { ($0.records, $0.replayed?.object) }
-        guard let last = records.last, records.first?.version == base.version + 1 else { return nil }
+        guard let first = records.first, let last = records.last, first.version > base.version else { return nil }
         if let known, known.header.version == last.version { return known }
         lastReplayed.max(last.version, ordering: .sequentiallyConsistent)
         let made = try ReplayedVersion(records, over: base, log)

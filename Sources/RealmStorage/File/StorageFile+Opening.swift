@@ -146,7 +146,7 @@ extension StorageFile {
     }
 
     /// The file, once its lock file is open, or it was found that there is none for this process.
-    private static func open(
+    static func open(
         _ data: any StorageDevice,
         _ reservation: Reservation,
         _ lock: LockFile?,

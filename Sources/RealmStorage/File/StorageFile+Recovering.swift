@@ -8,7 +8,8 @@ extension StorageFile {
 
     /// An instance of a file that is this caller's alone.
     ///
-    /// Where the file's log holds newer commits, and is not to be used, an opening that uses it comes first: it leaves one closed file.
+    /// Where the file's log holds newer commits, and is not to be used, an opening that uses it comes first: it leaves one closed file. Who reads
+    /// only, and may not write to it, reads them in memory.
     static func openUnshared(
         data: DataFile,
         path: String,
@@ -25,8 +26,13 @@ extension StorageFile {
                     throw error
                 }
                 let isApplied = try applyLog(log, of: data, path: path, options: options, besideOwn: isBesideOwn)
-                // Where this process may not do so, another one may have done it meanwhile.
-                recoveriesLeft = isApplied ? recoveriesLeft - 1 : 0
+                if !isApplied, data.isReadOnly,
+                    let file = try openBesideLog(data: data, path: path, options: options, log)
+                {
+                    return file
+                }
+                // Where this process may not do so, another one has done it meanwhile.
+                recoveriesLeft = isApplied || data.isReadOnly ? recoveriesLeft - 1 : 0
                 // What was applied has made it longer.
                 byteCount = nil
             }

@@ -25,8 +25,8 @@ final class ReplayedVersion: Sendable {
     /// - Throws: Why they cannot be applied, or where there is no memory for that.
     init(_ records: [CommitRecord], over base: Snapshot, _ log: LogOptions) throws(StorageError) {
         let file = base.file
-        guard let last = records.last, records.allSatisfy({ $0.kind == .changes }) else {
-            throw StorageError(.invalidArgument, "Only records of rows are applied in memory", path: file.path)
+        guard let last = records.last, records.allSatisfy({ $0.kind == .changes || $0.kind == .schema }) else {
+            throw StorageError(.invalidArgument, "Only records of changes are applied in memory", path: file.path)
         }
         memory = try StorageFile.inMemory(over: base)
         try memory.requirePositions(of: records, behind: base.header.numbers.position)
@@ -39,7 +39,7 @@ final class ReplayedVersion: Sendable {
         let transaction = memory.beginReplay(on: state, pinned: [base.version])
         transaction.changed.replayedNumbers = CommitNumbers(
             position: last.position,
-            schemaGeneration: base.header.numbers.schemaGeneration,
+            schemaGeneration: base.header.numbers.schemaGeneration + UInt64(records.count { $0.kind == .schema }),
             recordTime: base.header.numbers.recordTime
         )
         var header = base.header

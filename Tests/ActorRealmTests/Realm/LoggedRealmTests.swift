@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import RealmStorage
 import RealmTestSupport
 import Synchronization
@@ -255,6 +256,72 @@ struct LoggedRealmTests {
                 try realm.verify()
             }
         }
+    }
+
+    @Test("Rule 35: a realm that was killed opens for reading only where nothing may be written, and stays as it is")
+    func nothingToBeWritten() async {
+        await #expect(processExitsWith: .success) {
+            let suite = LoggedRealmTests()
+            let folder = suite.directory.url.path
+            let held = try withNewRealm(suite.configuration()) { realm in
+                defer { realm.close() }
+                try suite.add(0..<4, to: realm, "one")
+                try suite.kill()
+                return suite.describe(realm)
+            }
+            let files = ["", ".log"].map { suite.path("killed") + $0 }
+            let before = try files.map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
+            for file in files { #expect(chmod(file, 0o644) == 0) }
+            #expect(chmod(folder, 0o555) == 0)
+            // Who may do everything becomes somebody who may not.
+            if getuid() == 0 { #expect(seteuid(65_533) == 0) }
+            var found = stat()
+            guard stat(suite.path("killed"), &found) == 0 else {
+                // Nobody else comes to the folder for temporary files: there is nothing to try.
+                #expect(errno == EACCES && seteuid(0) == 0)
+                return
+            }
+            var reading = suite.configuration("killed", keepsLog: false)
+            reading.readOnly = true
+            try withNewRealm(reading) { realm in
+                defer { realm.close() }
+                #expect(suite.describe(realm) == held)
+                #expect(suite.describe(realm.freeze()) == held)
+                #expect(realm.objects(LoggedNote.self).where { $0.title == "one" }.count == 4)
+                try realm.verify()
+            }
+            #expect(try files.map { try Data(contentsOf: URL(fileURLWithPath: $0)) } == before)
+            if getuid() == 0 { #expect(seteuid(0) == 0) }
+            #expect(chmod(folder, 0o700) == 0)
+            #expect(try suite.recovered() == held)
+            withExtendedLifetime(suite) {}
+        }
+    }
+
+    @Test("Rule 46: verification reads the log, too")
+    func verifying() throws {
+        let held = try withNewRealm(configuration()) { realm in
+            defer { realm.close() }
+            try add(0..<3, to: realm, "one")
+            try add(3..<5, to: realm, "two")
+            try realm.verify()
+            let log = path("test") + ".log"
+            let whole = try Data(contentsOf: URL(fileURLWithPath: log))
+            // Of its newest record.
+            let place = try #require(whole.indices.last { whole[$0] != 0 })
+            let handle = try FileHandle(forUpdating: URL(fileURLWithPath: log))
+            defer { try? handle.close() }
+            try handle.seek(toOffset: UInt64(place))
+            try handle.write(contentsOf: Data([whole[place] ^ 1]))
+            let damage = #expect(throws: Realm.Error.self) { try realm.verify() }
+            #expect(damage?.code == .invalidDatabase)
+            #expect(damage?.description.contains("log") == true)
+            try handle.seek(toOffset: UInt64(place))
+            try handle.write(contentsOf: Data([whole[place]]))
+            try realm.verify()
+            return describe(realm)
+        }
+        #expect(held.count == 5)
     }
 
     @Test("Rule 35: so do its schema version, a plan, a copy of it as a seed, and its compaction")

@@ -107,7 +107,7 @@ struct LogRecoveryTests {
         #expect(try bytes(path) == before)
     }
 
-    @Test("Rule 35: whoever may not write is told how the records get to the file, and changes nothing")
+    @Test("Rule 35: whoever may not write reads in memory what a kill has left in the log, and changes nothing")
     func forbidden() async {
         await #expect(processExitsWith: .success) {
             let suite = LogRecoveryTests()
@@ -129,7 +129,17 @@ struct LogRecoveryTests {
                     return
                 }
                 let options = Way.forReadingOnly.options()
-                let error = #expect(throws: StorageError.self) { try StorageFile.open(path: path, options: options) }
+                do {
+                    let reader = try StorageFile.open(path: path, options: options)
+                    #expect(try reader.beginRead().isInMemory && reader.lock == nil, "\(forbidden)")
+                    #expect(try LoggedFile.values(of: reader).values[1] == 4, "\(forbidden)")
+                    // Another opening of this process.
+                    #expect(try StorageFile.open(path: path, options: options) === reader, "\(forbidden)")
+                }
+                // Who knows no way to apply records is told the remedy.
+                var plain = StorageOptions()
+                plain.isReadOnly = true
+                let error = #expect(throws: StorageError.self) { try StorageFile.open(path: path, options: plain) }
                 #expect(error?.code == .unsupportedFormat, "\(forbidden)")
                 let message = error?.message ?? ""
                 #expect(message.contains("for writing") && message.contains("salvage"), "\(forbidden): \(message)")

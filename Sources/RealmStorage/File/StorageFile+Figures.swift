@@ -1,3 +1,5 @@
+import CRealmShims
+
 import Glibc
 import Synchronization
 

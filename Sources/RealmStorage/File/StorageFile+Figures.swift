@@ -1,5 +1,4 @@
 import CRealmShims
-
 import Glibc
 import Synchronization
 

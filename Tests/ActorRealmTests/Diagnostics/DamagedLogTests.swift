@@ -120,7 +120,7 @@ struct DamagedLogTests {
     private func describe(_ realm: Realm) -> [String] {
         let owners = realm.objects(OwnerBesideLog.self)
         let lines = owners.map { owner in
-            "\(owner.name) \(owner.age) \(owner.notes ?? "") \(owner.numbers.map { $0 })"
+            "\(owner.name) \(owner.age) \(owner.notes ?? "") \(Array(owner.numbers))"
         }
         let found = realm.object(ofType: OwnerBesideLog.self, forPrimaryKey: "owner 7")?.age ?? -1
         return lines.sorted() + ["\(owners.where { $0.age == 3 }.count) \(found)"]

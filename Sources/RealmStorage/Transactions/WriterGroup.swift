@@ -55,7 +55,9 @@ final class WriterGroup {
     var isInMember = false
     /// Whether the group is being forgotten with members that had committed; guarded by the same lock.
     var isGivenUp = false
-    /// Commits that were lost while a member is open that stands on them: it reads what they wrote until it ends. Guarded by the same lock.
+    /// Commits that were lost while a member is open that stands on them.
+    ///
+    /// It reads what they wrote until it ends. Guarded by the same lock.
     var lost: [PreparedCommit] = []
 
     /// The records of the members so far; nil when one has none.

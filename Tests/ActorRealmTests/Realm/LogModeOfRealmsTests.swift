@@ -49,7 +49,10 @@ struct LogModeOfRealmsTests {
         }
     }
 
-    @Test("A log that is begun at once has the first commit, and pages on demand as was said", arguments: [false, true])
+    @Test(
+        "A log that is begun at once has the first commit, and pages on demand as was said",
+        arguments: [false, true]
+    )
     func atOnce(isOnDemand: Bool) throws {
         var configuration = file.configuration
         configuration.keepLog(pagesOnDemand: isOnDemand)

@@ -315,6 +315,8 @@ extension PlainValue {
     /// - Parameters:
     ///   - isAny: Whether its property holds values of any kind, whose links say their class.
     ///   - model: The view that it is written through.
+    /// - Returns: The value as a row takes it.
+    /// - Throws: What finding the row of a link does.
     fileprivate func stored(asAny isAny: Bool, in model: ModelView) throws -> StoredValue {
         switch self {
         case .null: return .null

@@ -46,6 +46,8 @@ struct ThrowingCallsTests {
 
     /// Where the calls of a name are made; what is not here has a test of its own.
     private static let elsewhere = [
+        // No part of the interface of programs.
+        "logMode": "LogModeOfRealmsTests",
         "enumerateObjects": "MigrationTests", "migrationPlan": "MigrationPlanTests",
         // By `Codable` classes, whose decoders are the caller's.
         "decode": "CodableTests", "salvage": "HostileCalls",

@@ -35,6 +35,8 @@ struct Compare {
 
     static func main() async {
         do {
+            // Children are asked, too: what the environment says of logs counts where somebody has asked.
+            _ = try Realm.logMode()
             if CommandLine.arguments.dropFirst().first == "--child" {
                 return try await ChildProcess.main(Array(CommandLine.arguments.dropFirst(2)))
             }

@@ -127,14 +127,14 @@ struct ElementSource {
         var sources = parts.map { ElementSource(of: $0) }
         // How many of what is joined are gone over, nobody knows.
         var most = joined == nil ? limit : .max
-        if view is any PairedView {
+        if view is any PairedView, sources.contains(where: { $0.joins() }) {
             // The shorter one ends it, behind one element more of the other one.
-            for (part, source) in zip(parts, sources) where !source.isBlind {
+            for source in sources where !source.joins() {
                 try source.requireReadable(depth: depth + 1, asArgument: isArgument, &last)
-                let count = (part as? any RandomAccessCollection)?.count ?? .max
+                let count = source.bound()
                 if count < .max { most = min(most, count + 1) }
             }
-            sources.removeAll { !$0.isBlind }
+            sources.removeAll { !$0.joins() }
         }
         for source in sources {
             try source.requireReadable(depth: depth + 1, asArgument: isArgument, first: most, &last)
@@ -160,10 +160,35 @@ struct ElementSource {
             if room <= 0 { return }
             let source = ElementSource(of: segment)
             try source.requireReadable(depth: depth, asArgument: isArgument, first: room, &last)
-            if room < .max, !source.isBlind, let segment = segment as? any RandomAccessCollection {
+            if room < .max, !source.isBlind, !(source.elements is any RangeExpression),
+                let segment = segment as? any RandomAccessCollection
+            {
                 room -= min(room, segment.count)
             }
         }
+    }
+
+    /// So many elements there are at most in what was looked at; `Int.max` where nobody can say.
+    ///
+    /// No view gives more than what is below it.
+    private func bound(depth: Int = 0) -> Int {
+        if let view = elements as? any BlindView {
+            guard depth < Self.depthLimit, view is any AnewView, !(view is any JoinedView) else { return .max }
+            return view.parts.map { ElementSource(of: $0).bound(depth: depth + 1) }.min() ?? .max
+        }
+        // A range may have more than a number says, and ends the process where it is counted.
+        if elements is any RangeExpression {
+            guard let range = elements as? Range<Int>, range.lowerBound >= 0 else { return .max }
+            return range.count
+        }
+        return (elements as? any Collection)?.count ?? .max
+    }
+
+    /// Whether something that is joined is in it, of which nobody knows where it ends.
+    private func joins(depth: Int = 0) -> Bool {
+        guard let view = elements as? any BlindView else { return false }
+        if depth >= Self.depthLimit || view is any JoinedView { return true }
+        return view.parts.contains { ElementSource(of: $0).joins(depth: depth + 1) }
     }
 
     /// Results of a realm that was invalidated are empty, and no error elsewhere.

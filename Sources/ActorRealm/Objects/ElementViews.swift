@@ -81,6 +81,8 @@ extension Slice: SequenceView {
 
 extension ReversedCollection: SequenceView {
     static var viewedTypes: [Any.Type]? { [Base.self] }
+    /// What has no type keeps where it ends; others are asked for it anew.
+    var viewedEnd: Int { Base.Index.self == AnyIndex.self ? ElementSource.number(of: startIndex) : 0 }
 }
 
 extension LazySequence: SequenceView {
@@ -249,11 +251,18 @@ extension ReversedCollection.Index: ReversedPosition {
     var number: Int { ElementSource.number(of: base) }
 }
 
+extension AnyIndex: ReversedPosition {
+    /// What is in its box.
+    fileprivate var boxed: Any? { Mirror(reflecting: self).descendant("_box", "_base") }
+    var number: Int { boxed.map { ElementSource.number(of: $0) } ?? 0 }
+}
+
 extension LazyPrefixWhileSequence.Index: ReversedPosition {
     /// That behind the element: a slice that begins there reads it.
     var number: Int {
         guard let index = Mirror(reflecting: self).descendant("_value", "index") else { return 0 }
+        let position = (index as? AnyIndex)?.boxed ?? index
         // Other positions are behind their element already.
-        return ElementSource.number(of: index) + (index is Int ? 1 : 0)
+        return ElementSource.number(of: position) + (position is Int ? 1 : 0)
     }
 }

@@ -141,7 +141,10 @@ package final class StorageFile: Sendable {
         mutating func endGroup(of state: WriterState, in reservation: Reservation) {
             guard let group = state.group else { return }
             state.group = nil
-            for run in group.lost.flatMap(\.runs) { withdrawBuffer(of: Int(run.page), in: reservation) }
+            if group.lost.isEmpty { return }
+            for commit in group.lost {
+                for run in commit.runs { withdrawBuffer(of: Int(run.page), in: reservation) }
+            }
             group.lost = []
         }
 

@@ -1,9 +1,10 @@
 import Glibc
+import Synchronization
 
 /// Whether there is a log, and whether pages are made on demand, where nobody says so: this decides it, and nothing else does.
 ///
-/// The project's own tests, benchmarks and campaigns say it with a variable of the environment. Programs have no other way to it, and
-/// without the variable there is no log.
+/// The project's own tests, benchmarks and campaigns say it with a variable of the environment. In a release build it counts only where the
+/// program has asked what it says, as these do: whoever has the environment of a server cannot change how its realms are kept.
 package enum LogMode: String, CaseIterable, Sendable {
     /// Commits are made durable by their pages.
     case off
@@ -18,14 +19,28 @@ package enum LogMode: String, CaseIterable, Sendable {
     /// What the variable said when it was first asked for; nil where the environment has none.
     private static let word = getenv(variable).map { String(cString: $0) }
 
+    /// Whether the program has asked what the environment says.
+    private static let isAsked = Atomic<Bool>(false)
+
     /// How commits are kept where nobody says so: as the environment has it, and without a log where that says nothing, or something unknown.
-    package static let standard: LogMode = (try? stated()) ?? .off
+    package static var standard: LogMode {
+        #if DEBUG
+        said
+        #else
+        isAsked.load(ordering: .relaxed) ? said : .off
+        #endif
+    }
+
+    private static let said: LogMode = (try? named(word)) ?? .off
 
     /// What the environment asks for, for programs that refuse a word that is none.
     ///
     /// - Returns: The mode; `off` where the variable is not there.
     /// - Throws: `StorageError`: `invalidArgument` where the variable has another word.
-    package static func stated() throws(StorageError) -> LogMode { try named(word) }
+    package static func stated() throws(StorageError) -> LogMode {
+        isAsked.store(true, ordering: .relaxed)
+        return try named(word)
+    }
 
     /// The mode that a word stands for.
     ///

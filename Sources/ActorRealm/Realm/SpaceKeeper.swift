@@ -50,7 +50,10 @@ final class SpaceKeeper: Sendable {
     func commitWasPublished() {
         guard file.isSpaceWasted else { return }
         // The file must be able to close between two steps, so nothing holds the keeper over a sleep.
-        if begins(at: Self.now) { thread.perform { [weak self] in Self.work { [weak self] in self } } }
+        guard begins(at: Self.now) else { return }
+        // Where the system starts no thread, the shared pool would keep the writer waiting until it does: a later commit looks again.
+        guard thread.isThere() else { return state.withLock { $0.isWorking = false } }
+        thread.perform { [weak self] in Self.work { [weak self] in self } }
     }
 
     /// Whether the work may begin at a moment, and if so, that it has: it is not under way, and has rested.

@@ -1475,7 +1475,7 @@ def B(commits=0, ckpts=0, kills=0, cuts=0, fails=0, opens=1, closes=0, readers=0
 
 
 ALL = ('rec', 'group', 'unfl', 'page')
-# What is walked at random. The engine has no private replay beside writers, so its form has no read-only reader.
+# What is walked at random.
 FORMS = {
     'wide': (B(commits=14, ckpts=6, kills=3, cuts=2, fails=1, opens=9, closes=2, readers=3, ro=1, plain=2),
              ALL + ('lazy', 'sync', 'late', 'lunfl', 'lgroup', 'lbatch', 'back', 'note'), (7, 9, 11)),

@@ -58,7 +58,7 @@ struct OptionsTests {
         #expect(rows.allSatisfy { $0.source == .serialMedian && $0.isHeavy && !$0.needsLog })
         let needing = RowIdentifier.allCases.filter(\.needsLog)
         #expect(needing == [.tailWithoutCheckpoints, .openKilled])
-        #expect(needing.allSatisfy(\.isHeavy))
+        #expect(needing.allSatisfy { $0.isHeavy })
         #expect(try Options(["--rows", "W2.p999"]).rows() == [.serialTail])
     }
 

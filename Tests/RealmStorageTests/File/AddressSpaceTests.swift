@@ -5,7 +5,7 @@ import Testing
 @testable import RealmStorage
 
 /// A file that reaches the end of the address space that was reserved for it.
-@Suite("The end of the address space")
+@Suite("The end of the address space", .serialized)
 struct AddressSpaceTests {
     let directory = TemporaryDirectory()
 

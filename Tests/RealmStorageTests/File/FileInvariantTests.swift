@@ -6,7 +6,7 @@ import Testing
 @testable import RealmStorage
 
 #if DEBUG
-@Suite("The checks of what the locks of a file guard, and of the lock file")
+@Suite("The checks of what the locks of a file guard, and of the lock file", .serialized)
 struct FileInvariantTests {
     let directory = TemporaryDirectory()
 

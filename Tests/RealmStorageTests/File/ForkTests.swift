@@ -4,7 +4,7 @@ import RealmTestSupport
 import Testing
 
 /// A child that is forked with a realm open gets an error, and what it does to its copies does not disturb the parent.
-@Suite struct ForkTests {
+@Suite(.serialized) struct ForkTests {
     let directory = TemporaryDirectory()
 
     @Test func `a forked child gets an error and takes nothing from its parent`() throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import RealmStorage
 
 /// A forked child has a copy of its parent's table of readers, and of how far that reaches.
-@Suite struct ForkedReaderTests {
+@Suite(.serialized) struct ForkedReaderTests {
     let directory = TemporaryDirectory()
 
     @Test func `a forked child that begins to write beside others hides no reader of its parent`() throws {

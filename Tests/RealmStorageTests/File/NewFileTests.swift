@@ -6,7 +6,7 @@ import Testing
 @testable import RealmStorage
 
 /// Files that are made under another name and put into place.
-@Suite("New files", .timeLimit(.minutes(60)))
+@Suite("New files", .serialized, .timeLimit(.minutes(60)))
 struct NewFileTests {
     let directory = TemporaryDirectory()
 

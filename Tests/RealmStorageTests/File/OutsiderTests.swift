@@ -6,7 +6,7 @@ import Testing
 @testable import RealmStorage
 
 /// A reader that cannot write the lock file, and so cannot say at which version it stands.
-@Suite("Readers that nobody knows")
+@Suite("Readers that nobody knows", .serialized)
 struct OutsiderTests {
     let directory = TemporaryDirectory()
 

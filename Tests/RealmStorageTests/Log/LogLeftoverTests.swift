@@ -5,7 +5,7 @@ import Testing
 @testable import RealmStorage
 
 /// Logs that could not be made whole, or not be removed, and files that are put beside them.
-@Suite("What is left of a log is in nobody's way")
+@Suite("What is left of a log is in nobody's way", .serialized)
 struct LogLeftoverTests {
     let folder = TemporaryDirectory()
 

@@ -6,7 +6,7 @@ import Testing
 @testable import RealmStorage
 
 /// A commit that is kept as pages beside a log, and the note that says so in the log.
-@Suite("A commit that is kept as pages, whose writer dies")
+@Suite("A commit that is kept as pages, whose writer dies", .serialized)
 struct NotedPagesTests {
     let folder = TemporaryDirectory()
 

@@ -7,7 +7,7 @@ import Testing
 @testable import RealmStorage
 
 /// Transactions that write to the file before their commits, beside commits that are being written.
-@Suite("Writing before the commit")
+@Suite("Writing before the commit", .serialized)
 struct SpillTests {
     let directory = TemporaryDirectory()
 

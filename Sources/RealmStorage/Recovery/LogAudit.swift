@@ -23,7 +23,7 @@ package enum LogAudit {
     /// applied to it.
     ///
     /// Commits and checkpoints go on meanwhile: what was read while the log was being written to, or used again, is read once more, and
-    /// counts as damage when it was found so several times. They are applied in memory.
+    /// counts as damage when it was found so several times while the checkpoint stayed. They are applied in memory.
     ///
     /// - Parameter file: The file; nothing is done where it has no log, or nobody says how one is applied.
     /// - Throws: `StorageError` with the code `corrupt` that says what is wrong with the log, or where there is no memory for its records.
@@ -39,12 +39,16 @@ package enum LogAudit {
                 return try check(file, beginning, over: base)
             } catch {
                 guard error.code == .corrupt else { throw error }
-                problem = error
-                if file.beginningOfRecovery?.checkpoint == beginning.checkpoint { looks += 1 }
+                // Where the checkpoint is another one by now, the log and the pages may be used again.
+                if file.beginningOfRecovery?.checkpoint == beginning.checkpoint {
+                    looks += 1
+                    problem = error
+                }
             }
             usleep(2_000)
         }
-        if let problem { throw problem }
+        // A file that has never stood still for so long is not called damaged.
+        if looks == 5, let problem { throw problem }
     }
 
     private static func check(

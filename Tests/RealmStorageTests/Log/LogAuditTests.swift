@@ -141,6 +141,36 @@ struct LogAuditTests {
         withExtendedLifetime(file) {}
     }
 
+    @Test("Rule 46: what was found while the checkpoint became another one is no damage, however often that happens")
+    func changingCheckpoints() throws {
+        let lookCount = Mutex(0)
+        let changed = Mutex<StorageFile?>(nil)
+        var options = LoggedFile.options(blocks: 64)
+        options.log?.replay = { _, _ in
+            let isFirst = lookCount.withLock { count in
+                count += 1
+                return count == 1
+            }
+            // Once it stays.
+            if !isFirst, let file = changed.withLock({ $0 }) {
+                try file.lockForWriting()
+                defer { file.unlockForWriting() }
+                try file.makeCheckpoint()
+                try LoggedFile.commit(file, 1, 9)
+            }
+            throw StorageError(.corrupt, "as a test has it")
+        }
+        let file = try open(options)
+        changed.withLock { $0 = file }
+        defer { changed.withLock { $0 = nil } }
+        try LogAudit.check(file)
+        #expect(lookCount.withLock { $0 } == 100)
+        // Where it stays, it is damage.
+        changed.withLock { $0 = nil }
+        let damage = #expect(throws: StorageError.self) { try LogAudit.check(file) }
+        #expect(damage?.message == "as a test has it")
+    }
+
     @Test("Commits and checkpoints that go on meanwhile are no damage")
     func meanwhile() throws {
         let file = try StorageFile.open(path: path, options: LoggedFile.options(blocks: 8))

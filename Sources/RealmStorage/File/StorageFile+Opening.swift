@@ -40,7 +40,8 @@ extension StorageFile {
 
     /// The same as ``openUnshared(data:path:options:besideOwn:)``, for a file whose log is to be used, or that has none with newer commits.
     ///
-    /// Room is reserved for the length that the caller knows of, nil for none: what that is worth is looked at behind the lock.
+    /// Room is reserved for the length that the caller knows of, nil for none: what that is worth is looked at behind the lock. With
+    /// `readingOwed` who reads only reads in memory what another process owes the pages of, also where nobody is about to make them.
     ///
     /// - Throws: `StorageError`, which says so of itself where there is such a log; then nothing has changed.
     static func openOnce(
@@ -48,7 +49,8 @@ extension StorageFile {
         _ knownByteCount: Int?,
         path: String,
         options: StorageOptions,
-        besideOwn isBesideOwn: Bool
+        besideOwn isBesideOwn: Bool,
+        readingOwed readsOwed: Bool = false
     ) throws(StorageError) -> StorageFile {
         var data = options.makeDevice?(file) ?? file
         if let failures = options.failures { data = FailingStepDevice(base: data, failures: failures) }
@@ -136,7 +138,7 @@ extension StorageFile {
             }
             let file = try open(data, reservation, lock, recovered, path: path, options: options)
             if let unread { try file.replay(unread) }
-            try file.waitForOwedPages()
+            try file.waitForOwedPages(inMemory: readsOwed)
             file.checkLockFileIfAsked()
             return file
         } catch {

@@ -9,7 +9,7 @@ extension StorageFile {
     /// An instance of a file that is this caller's alone.
     ///
     /// Where the file's log holds newer commits, and is not to be used, an opening that uses it comes first: it leaves one closed file. Who reads
-    /// only, and may not write to it, reads them in memory.
+    /// only, and may not write to it or finds no space for them, reads them in memory.
     static func openUnshared(
         data: DataFile,
         path: String,
@@ -20,7 +20,15 @@ extension StorageFile {
         var byteCount: Int? = data.byteCountWhenOpened
         while true {
             do throws(StorageError) {
-                return try openOnce(data: data, byteCount, path: path, options: options, besideOwn: isBesideOwn)
+                return try openOnce(
+                    data: data,
+                    byteCount,
+                    path: path,
+                    options: options,
+                    besideOwn: isBesideOwn,
+                    // Somebody who lives has no space for their pages.
+                    readingOwed: recoveriesLeft < recoveryLimit
+                )
             } catch {
                 guard error.namesUnreadLog, recoveriesLeft > 0, let log = options.log ?? options.recovery else {
                     throw error
@@ -78,7 +86,8 @@ extension StorageFile {
 
     /// Opens a file as whoever writes with a log, and closes it: what the log holds is in the file then, and nothing else has changed.
     ///
-    /// - Returns: false where this process may only read, or the file has lost its name.
+    /// - Returns: false where this process may only read, the file has lost its name, or, for who is to read only, there is no space. Beside a
+    ///   process that lives and has no space for them, its commits are as they were, too, and it is true.
     private static func applyLog(
         _ log: LogOptions,
         of data: DataFile,
@@ -106,7 +115,8 @@ extension StorageFile {
             )
             return true
         } catch {
-            guard data.isReadOnly, error.code == .permissionDenied else { throw error }
+            // The log stays, with all that it has.
+            guard data.isReadOnly, error.code == .permissionDenied || error.code == .full else { throw error }
             return false
         }
     }

@@ -8,17 +8,20 @@ extension StorageFile {
     /// The process that owes the pages sees this one from now on, and makes them in a moment; where it is dead, they are made from its log.
     /// Where it does neither, as in the midst of a transaction, they are read in memory.
     ///
+    /// - Parameter readsAtOnce: Whether who reads only reads them in memory where nobody is about to make them: an opening for writing has
+    ///   tried, and found no space.
     /// - Throws: `timedOut` where it does not make them, and they cannot be read in memory. For reading only, and where it is dead, what says of
     ///   a closed file that its log is to be applied first.
-    func waitForOwedPages() throws(StorageError) {
+    func waitForOwedPages(inMemory readsAtOnce: Bool) throws(StorageError) {
         guard let lock else { return }
         let begin = ContinuousClock.now
         var readsLogBehind = StorageFile.makingPatience
         var pause: useconds_t = 100
         while isBehindOtherLog(lock) {
             if data.isReadOnly {
-                // It goes before it makes them only where it dies, and who reads makes none.
+                // It goes before it makes them only where it dies, or there is no space, and who reads makes none.
                 if lock.isFreeForWriting, isBehindOtherLog(lock), let header = lock.image?.header {
+                    if readsAtOnce, readsOwedByOthers() { return }
                     try header.requireClosedLog(path, forReadingOnly: true)
                 }
             } else if try tryLockForWriting() {

@@ -39,9 +39,10 @@ struct RefusedPagesTests {
         try PageArray.values(of: snapshot.catalog.root, in: snapshot.view)
     }
 
-    /// The file as another process has it open.
-    private func openBeside(_ options: StorageOptions) throws -> StorageFile {
-        try StorageFile.openUnshared(
+    /// The file, or a copy of it, as another process has it open.
+    private func openBeside(_ options: StorageOptions, at path: String? = nil) throws -> StorageFile {
+        let path = path ?? self.path
+        return try StorageFile.openUnshared(
             data: StorageFile.openData(path: path, options: options),
             path: path,
             options: options
@@ -182,6 +183,52 @@ struct RefusedPagesTests {
         file.unlockForWriting()
         #expect(try LoggedFile.values(of: file).values == Owed.model(5, more: [50: 50]))
         #expect(try LoggedFile.values(of: other).values == Owed.model(5, more: [50: 50]))
+    }
+
+    /// How somebody opens the file who reads only.
+    private func optionsForReading() -> StorageOptions {
+        var options = options()
+        options.isReadOnly = true
+        options.recovery = options.log
+        options.log = nil
+        return options
+    }
+
+    @Test("Rule 35: whoever opens the file on the full disk for reading only reads them in memory, too")
+    func openedForReading() throws {
+        let file = try openRefused(options())
+        file.unlockForWriting()
+        let reader = try openBeside(optionsForReading())
+        let snapshot = try reader.beginRead()
+        #expect(snapshot.isInMemory)
+        #expect(try values(of: snapshot) == Owed.model(5))
+        #expect(!reader.isAhead(of: snapshot))
+        isFull.isOn = false
+        try file.lockForWriting()
+        defer { file.unlockForWriting() }
+        try file.publish([LoggedFile.prepare(.init(values: [(50, 50)]), in: file)])
+        #expect(reader.isAhead(of: snapshot))
+        #expect(try LoggedFile.values(of: reader).values == Owed.model(5, more: [50: 50]))
+        #expect(try values(of: snapshot) == Owed.model(5))
+    }
+
+    @Test("Rule 35: what a kill has left in a log is read on a full disk by whoever opens the file for reading only")
+    func readBehindKill() throws {
+        let file = try openRefused(options())
+        defer { file.unlockForWriting() }
+        let copy = try LoggedFile.copy(of: path, in: folder)
+        let refusal = #expect(throws: StorageError.self) { try openBeside(options(), at: copy) }
+        #expect(refusal?.code == .full)
+        do {
+            let reader = try openBeside(optionsForReading(), at: copy)
+            #expect(reader.lock == nil)
+            #expect(try reader.beginRead().isInMemory)
+            #expect(try LoggedFile.values(of: reader).values == Owed.model(5))
+        }
+        // Nothing of the attempts is in the way of whoever has space.
+        isFull.isOn = false
+        #expect(try LoggedFile.values(of: openBeside(options(), at: copy)).values == Owed.model(5))
+        #expect(!FileManager.default.fileExists(atPath: copy + ".log"))
     }
 
     @Test(

@@ -121,11 +121,15 @@ extension StorageFile {
         if isFirst { mayFollowLog.store(false, ordering: .relaxed) }
         // What others take for the newest version, who may come to stand there behind the look at their tables.
         let visible = lock.newestVersion
+        // Before the look at the tables: whoever registers at a checkpoint looks behind that whether it is one still.
+        var kept: [UInt64] = []
+        pinCheckpoint(in: &kept)
         var pinned = try lock.pinnedVersions()
         try checkActiveVersions(pinned, newest: published.version)
         oldestPin.store(pinned.first ?? published.version, ordering: .relaxed)
         pinned.pin(published.version)
         if visible < published.version { pinned.pin(visible) }
+        for version in kept { pinned.pin(version) }
         pinCheckpoint(in: &pinned)
         let loaded = writer.withLock { (box) -> Result<(WriterState, WriterGroup), StorageError> in
             do throws(StorageError) {

@@ -83,6 +83,42 @@ struct BackgroundCheckpointTests {
         #expect(whole[2..<60].allSatisfy { $0 == 9 })
     }
 
+    @Test("Rule 12: a checkpoint keeps its pages for who registers there, though the next one comes right behind")
+    func registeredAtCheckpoint() throws {
+        let path = folder.path("a.realm")
+        // Whoever takes the slot of a dead process has looked at those before it.
+        let child = try ForkedProcess { parent in
+            _ = parent.receive()
+            let file = try StorageFile.open(path: path, options: LoggedFile.options())
+            let snapshot = try file.beginRead()
+            parent.send(1)
+            _ = parent.receive()
+            _ = withExtendedLifetime(snapshot) { kill(getpid(), SIGKILL) }
+        }
+        let file = try open()
+        defer { file.unlockForWriting() }
+        let lock = try #require(file.lock)
+        #expect(child.ask() == 1)
+        child.connection.send(1)
+        #expect(child.end() == SIGKILL)
+        let (before, candidate) = (file.checkpointVersion.load(ordering: .relaxed), file.newestVersion)
+        try #require(before < candidate)
+        file.beginCheckpoint()
+        var pin: Snapshot?
+        lock.didTakeDeadSlot = { _ in
+            guard let beginning = file.beginningOfRecovery else { return }
+            pin = try? file.pin(beginning.checkpoint)
+            #expect(file.beginningOfRecovery?.checkpoint == beginning.checkpoint)
+            for _ in 0..<3 { #expect(file.takeCheckpointStep()) }
+        }
+        let transaction = try file.beginWrite()
+        lock.didTakeDeadSlot = nil
+        #expect(pin?.version == before)
+        #expect(file.checkpointVersion.load(ordering: .relaxed) == candidate)
+        #expect(transaction.group.pinned.contains(before))
+        transaction.rollback()
+    }
+
     @Test("Rules 11 and 14: its steps flush pages, write to the other slot and flush it; commits between flush the log")
     func order() throws {
         let recorder = LoggedFile.Recorder()

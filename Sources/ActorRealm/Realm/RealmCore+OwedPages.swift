@@ -102,6 +102,21 @@ extension RealmCore {
         try moved(behind: .failure(missing), asWriter: true)
     }
 
+    /// The same before a transaction begins, which makes the pages of the records where there is space by then.
+    ///
+    /// - Returns: Whether the realm has moved; not where there was no space for the pages, and the version cannot be made in memory: then it
+    ///   moves when the transaction has begun.
+    /// - Throws: Why else the pages cannot be made.
+    func catchUpUnlessFull() throws(Realm.Error) -> Bool {
+        do throws(Realm.Error) {
+            try catchUp(waiting: false)
+            return true
+        } catch {
+            guard coordinator.file.reasonOfMissingPages?.code == .full else { throw error }
+            return false
+        }
+    }
+
     /// The same where nothing can be thrown: the realm stays at the version before where there is no other.
     func catchUpOrReport(waiting isWaiting: Bool = true) {
         // Those who can be told try again.

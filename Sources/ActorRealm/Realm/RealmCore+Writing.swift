@@ -80,13 +80,21 @@ extension RealmCore {
             let joining = joining && mayStandOnOwing
             coordinator.writes.transactionBegins(joining: joining, isOpenEnded: isOpenEnded, in: isolation)
             // What is owed has been sealed, and is being published; what is read outside of the transaction may be in memory until then.
-            if ahead.owedPages != nil, !joining { try catchUp(waiting: false) }
+            let isBehind = try ahead.owedPages != nil && !joining && !catchUpUnlessFull()
             if !isCountedAsWriter {
                 coordinator.file.countWriter(true)
                 isCountedAsWriter = true
             }
             let transaction = try coordinator.file.beginWrite(joining: joining, from: origin)
             base = transaction.version - 1
+            if isBehind {
+                do throws(Realm.Error) {
+                    try catchUp(waiting: false)
+                } catch {
+                    transaction.rollback()
+                    throw error
+                }
+            }
             transaction.recording = coordinator.file.keepsLog ? .record : .pages
             try model.begin(transaction)
         } catch {

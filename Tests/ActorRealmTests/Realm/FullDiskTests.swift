@@ -28,8 +28,11 @@ struct FullDiskTests {
     }
 
     /// A realm on a full disk, which owes the pages of what three writes have changed.
-    private func withOwing(_ body: (Realm, Tally) throws -> Void) throws {
-        try withNewRealm(configuration()) { realm in
+    private func withOwing(
+        _ configuration: Realm.Configuration? = nil,
+        _ body: (Realm, Tally) throws -> Void
+    ) throws {
+        try withNewRealm(configuration ?? self.configuration()) { realm in
             defer { realm.close() }
             try realm.write { _ = realm.create(Tally.self, value: ["name": "a"]) }
             let tally = try #require(realm.objects(Tally.self).first)
@@ -76,6 +79,40 @@ struct FullDiskTests {
             try realm.verify()
         }
         #expect(try countBehindClose() == 80)
+    }
+
+    @Test("Rule 22: where it cannot be made in memory either, a write brings it to the file once there is space")
+    func withoutMemory() throws {
+        let isShortOfMemory = FullDevice.Switch()
+        var configuration = configuration()
+        let adjust = configuration.adjustLog
+        configuration.adjustLog = { log in
+            adjust?(&log)
+            let replay = log.replay
+            log.replay = { records, transaction in
+                // Nothing of such a file comes to the disk.
+                if isShortOfMemory.isOn, transaction.file.options.isReadOnly {
+                    throw StorageError(.io, "There is no memory for it")
+                }
+                return try replay(records, transaction)
+            }
+        }
+        try withOwing(configuration) { realm, tally in
+            isShortOfMemory.isOn = true
+            #expect(throws: Realm.Error.self) { try tally.value(of: \.count) }
+            for _ in 0..<2 {
+                let refusal = #expect(throws: Realm.Error.self) { try realm.write { tally.count = 7 } }
+                #expect(refusal?.code == .outOfDiskSpace)
+            }
+            isFull.isOn = false
+            try realm.write {
+                #expect(tally.count == 3)
+                tally.count = 4
+            }
+            #expect(tally.count == 4)
+            #expect(realm.core.coordinator.file.reasonOfMissingPages == nil)
+        }
+        #expect(try countBehindClose() == 4)
     }
 
     @Test("A write that is to be published with it fails alone")

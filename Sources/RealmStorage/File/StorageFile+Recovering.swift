@@ -86,8 +86,8 @@ extension StorageFile {
 
     /// Opens a file as whoever writes with a log, and closes it: what the log holds is in the file then, and nothing else has changed.
     ///
-    /// - Returns: false where this process may only read, the file has lost its name, or, for who is to read only, there is no space. Beside a
-    ///   process that lives and has no space for them, its commits are as they were, too, and it is true.
+    /// - Returns: false where this process may only read, the file has lost its name, or, for who is to read only and is alone, there is no space.
+    ///   Beside a process that lives and has no space for them, its commits are as they were, too, and it is true.
     private static func applyLog(
         _ log: LogOptions,
         of data: DataFile,
@@ -115,8 +115,9 @@ extension StorageFile {
             )
             return true
         } catch {
-            // The log stays, with all that it has.
-            guard data.isReadOnly, error.code == .permissionDenied || error.code == .full else { throw error }
+            // The log stays, with all that it has. Beside a process that lives nobody who has no place in the lock file reads it.
+            let isFull = error.code == .full && !LockFile.isAnybodyPresent(in: data)
+            guard data.isReadOnly, error.code == .permissionDenied || isFull else { throw error }
             return false
         }
     }

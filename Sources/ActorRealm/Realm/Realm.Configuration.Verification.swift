@@ -24,6 +24,9 @@ extension Realm.Configuration {
 
         /// Reads the whole file, of whatever size, when the process opens it; the opening throws what is damaged.
         ///
+        /// Where the realm may write, the opening also throws when the file calls a page free that is in use, as a file from a stranger
+        /// can: a writer would write over it.
+        ///
         /// - Complexity: O(the size of the file), once in a process as long as the file stays open there.
         public static let onOpen = Verification(rawValue: 1)
 

@@ -351,11 +351,7 @@ final class RealmRegistry: Sendable {
         // The file may be open still from before, at the version that was looked at then.
         guard isAskedFor || file.examinedVersion != snapshot.version else { return }
         // The file may be open still from before, with pages that were read then.
-        var examination = Examination(of: snapshot, isThorough: isAskedFor)
-        try ModelVerifier.forEachReachablePage(in: snapshot) { (run) throws(StorageError) in
-            try examination.look(at: run)
-        }
-        examination.letGo()
+        try FileVerifier.examine(snapshot, isThorough: isAskedFor)
         file.examinedVersion = snapshot.version
     }
 

@@ -35,4 +35,24 @@ package enum FileVerifier {
         try CatalogVerifier.verify(snapshot)
         try ModelVerifier.verify(try ModelView(snapshot: snapshot))
     }
+
+    /// Reads every page that a version uses, as an opening does that has to find damage before a property meets it; an opening
+    /// that may write also checks that no page is free that is in use.
+    ///
+    /// What a writer takes for free it writes over, while others read it. That trees share no page is checked in any case.
+    ///
+    /// - Parameters:
+    ///   - snapshot: The version.
+    ///   - isThorough: Whether to look at pages that this process has verified before.
+    /// - Throws: `StorageError` with code `corrupt` that names the page.
+    /// - Complexity: O(the pages of the version).
+    package static func examine(_ snapshot: Snapshot, isThorough: Bool) throws(StorageError) {
+        var audit = try SpaceAudit.beforeWriting(to: snapshot)
+        var examination = Examination(of: snapshot, isThorough: isThorough)
+        try ModelVerifier.forEachReachablePage(in: snapshot) { (run) throws(StorageError) in
+            try audit?.enter(run)
+            try examination.look(at: run)
+        }
+        examination.letGo()
+    }
 }

@@ -1,11 +1,11 @@
 import Foundation
 import RealmModel
-import RealmStorage
 import RealmTestSupport
 import Synchronization
 import Testing
 
 @testable import ActorRealm
+@testable import RealmStorage
 
 private class IndexedNote: Object {
     @Persisted(indexed: true) var text: String
@@ -76,6 +76,29 @@ struct VerificationTests {
         let error = #expect(throws: Realm.Error.self) { try withNewRealm(configuration(.onOpen)) { _ in } }
         #expect(error?.code == .invalidDatabase)
         #expect(error?.message.contains("\(page)") == true, "\(error?.message ?? "")")
+    }
+
+    @Test("A file that calls a page free which is in use is refused, and can be read by who only reads")
+    func freeInUse() async throws {
+        try withNewRealm(file.fast) { realm in
+            try realm.write {
+                for _ in 0..<200 { realm.create(Todo.self, value: ["_id": ObjectId.generate(), "name": "text"]) }
+            }
+        }
+        let path = try #require(file.fast.fileURL?.path)
+        while RealmRegistry.shared.existing(at: path) != nil { await Task.yield() }
+        var forgery = Forgery(try HostileFile(path: path))
+        let page = PageNumber(try #require(forgery.run(.clusterNode)).page)
+        forgery.callFree(page)
+        try Data(forgery.sealed()).write(to: URL(fileURLWithPath: path))
+        for verification in [[], .onOpen] as [Realm.Configuration.Verification] {
+            let error = #expect(throws: Realm.Error.self) { try withNewRealm(configuration(verification)) { _ in } }
+            #expect(error?.code == .invalidDatabase)
+            #expect(error?.message.contains("\(page)") == true, "\(error?.message ?? "")")
+        }
+        var reading = configuration(.onOpen)
+        reading.readOnly = true
+        try withNewRealm(reading) { #expect($0.objects(Todo.self).count == 200) }
     }
 
     @Test("A small file that is open still is looked at again by an opening only where it has changed since")

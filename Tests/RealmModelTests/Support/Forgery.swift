@@ -33,6 +33,25 @@ struct Forgery {
         }
     }
 
+    /// Changes the newest space record in the header.
+    mutating func editSpace(_ body: (inout SpaceRecord) -> Void) {
+        editHeader { header in
+            guard var records = try? header.spaceRecords(path: ""), !records.isEmpty else { return }
+            body(&records[records.count - 1])
+            var writer = ByteWriter()
+            for record in records { record.encode(into: &writer) }
+            header.records = writer.bytes
+        }
+    }
+
+    /// Has the file call a page free from the next commit on.
+    mutating func callFree(_ page: PageNumber) {
+        editSpace { record in
+            let extent = Extent(page: page, pageCount: 1)
+            record.retired.append(RetiredExtent(extent: extent, birth: 0, death: 1))
+        }
+    }
+
     // MARK: Pages
 
     /// The run of a kind that is at hand, the largest first.

@@ -107,11 +107,7 @@ import Testing
                 $0.allocated = []
             }
         case .freeCatalog:
-            let catalog = try #require(forgery.catalog())
-            forgery.editSpace { record in
-                let extent = Extent(page: catalog.page, pageCount: 1)
-                record.retired.append(RetiredExtent(extent: extent, birth: 0, death: 1))
-            }
+            forgery.callFree(try #require(forgery.catalog()).page)
         case .halfChecksum:
             let page = forgery.add(.byteTreeLeaf, level: 0) {
                 $0.storeLittle(UInt16.max, at: PageHeader.entryCountOffset)
@@ -184,6 +180,26 @@ import Testing
         if lie == 0 { return try items.requireCounts() }
         let error = #expect(throws: StorageError.self) { try items.requireCounts() }
         #expect(error?.code == .corrupt)
+    }
+
+    @Test(arguments: [PageKind.clusterNode, .byteTreeLeaf, .overflow])
+    func `a page in use that is called free is damage for an opening that may write`(_ kind: PageKind) throws {
+        let directory = TemporaryDirectory()
+        var page: PageNumber?
+        let snapshot = try Self.open(rowCount: 40, in: directory) { forgery in
+            let run = try #require(forgery.run(kind))
+            page = PageNumber(run.page)
+            forgery.callFree(PageNumber(run.page))
+        }
+        let error = #expect(throws: StorageError.self) { try FileVerifier.examine(snapshot, isThorough: false) }
+        #expect(error?.code == .corrupt)
+        #expect(error?.page == page)
+        // Who reads only is disturbed by nobody.
+        var options = StorageOptions()
+        options.isReadOnly = true
+        let data = try DataFile.open(path: snapshot.file.path, isReadOnly: true)
+        let reader = try StorageFile.openUnshared(data: data, path: snapshot.file.path, options: options)
+        try FileVerifier.examine(try reader.beginRead(), isThorough: true)
     }
 
     @Test(arguments: [0, 1] as [UInt64])
@@ -266,17 +282,6 @@ extension Forgery {
             for place in start..<end - 40 where bytes[place..<place + 8].elementsEqual([2, 0, 0, 0, 0, 0, 0, 0]) {
                 bytes.withUnsafeMutableBytes { $0.baseAddress!.storeLittle(count, at: place + 8) }
             }
-        }
-    }
-
-    /// Changes the newest space record in the header.
-    mutating func editSpace(_ body: (inout SpaceRecord) -> Void) {
-        editHeader { header in
-            guard var records = try? header.spaceRecords(path: ""), !records.isEmpty else { return }
-            body(&records[records.count - 1])
-            var writer = ByteWriter()
-            for record in records { record.encode(into: &writer) }
-            header.records = writer.bytes
         }
     }
 }

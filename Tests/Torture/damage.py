@@ -154,6 +154,15 @@ def damage_log(rng, data):
     return damaged, f"log: {what}"
 
 
+def claim(path):
+    """Has a lock file say that it belongs to the file beside it: an empty file beside another one's lock file is a new realm."""
+    status = os.stat(path)
+    with open(path + ".lock", "r+b") as file:
+        # Device and inode of the realm file (Docs/FileFormat.md, the lock file).
+        file.seek(64)
+        file.write(status.st_dev.to_bytes(8, "little") + status.st_ino.to_bytes(8, "little"))
+
+
 def random_edits(count, seed):
     """Damage to closed files; where a log is kept, to files of killed processes, and to their logs."""
     rng = random.Random(seed)
@@ -187,6 +196,8 @@ def random_edits(count, seed):
                 if data[suffix] is not None:
                     with open(path + suffix, "wb") as file:
                         file.write(data[suffix])
+            if has_lock and not data[""]:
+                claim(path)
             # Two blocks at once may be the last record and what says that it is durable; the lock file says so, too.
             may_lack_last = edits_log and not has_lock and " swapped" in what
             context = f"edit {number}, seed {seed}, {what}, {'with' if has_lock else 'without'} a lock file"

@@ -95,15 +95,9 @@ package enum RecordedFiles {
         }
     }
 
-    private struct Directory: LogDirectory {
+    private struct Directory: ForwardingDirectory {
         let base: LogFile
         let recorder: Recorder
-
-        var path: String { base.path }
-
-        func open(forReadingOnly isReadOnly: Bool) throws(StorageError) -> (any StorageDevice)? {
-            try base.open(forReadingOnly: isReadOnly)
-        }
 
         func create(
             _ header: LogHeader,

@@ -24,8 +24,8 @@ let package = Package(
             path: "RealmTestSupport",
             // Needs what only the root package sees.
             exclude: [
-                "ChangingClass.swift", "ForwardingDevice.swift", "FullDevice.swift", "RecordedFiles.swift",
-                "TightDevice.swift",
+                "ChangingClass.swift", "ForwardingDevice.swift", "ForwardingDirectory.swift", "FullDevice.swift",
+                "RecordedFiles.swift", "TightDevice.swift",
             ],
             swiftSettings: settings
         ),

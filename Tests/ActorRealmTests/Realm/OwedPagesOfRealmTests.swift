@@ -222,7 +222,7 @@ struct OwedPagesOfRealmTests {
     }
 
     /// A log during the flush of which something happens.
-    struct HookedDirectory: LogDirectory {
+    struct HookedDirectory: ForwardingDirectory {
         final class Device: ForwardingDevice {
             let base: any StorageDevice
             let hook: @Sendable () -> Void
@@ -241,21 +241,7 @@ struct OwedPagesOfRealmTests {
         let base: LogFile
         let hook: @Sendable () -> Void
 
-        var path: String { base.path }
-
-        func open(forReadingOnly isReadOnly: Bool) throws(StorageError) -> (any StorageDevice)? {
-            try base.open(forReadingOnly: isReadOnly)
-        }
-
-        func create(
-            _ header: LogHeader,
-            in space: UnnamedFile?,
-            forUsersOf realm: (any StorageDevice)?
-        ) throws(StorageError) -> any StorageDevice {
-            Device(try base.create(header, in: nil, forUsersOf: realm), hook)
-        }
-
-        func remove() throws(StorageError) { try base.remove() }
+        func makeDevice(_ log: any StorageDevice) -> any StorageDevice { Device(log, hook) }
     }
 
     @Test("A write that is durable does not throw because its pages cannot be made for somebody who has come meanwhile")

@@ -96,24 +96,13 @@ final class SimulatedDisk: @unchecked Sendable {
     }
 
     /// Where the log stands.
-    struct Directory: LogDirectory {
+    struct Directory: ForwardingDirectory {
         let disk: SimulatedDisk
         let base: LogFile
 
-        var path: String { base.path }
-
-        func open(forReadingOnly isReadOnly: Bool) throws(StorageError) -> (any StorageDevice)? {
-            try base.open(forReadingOnly: isReadOnly)
-        }
-
-        func create(
-            _ header: LogHeader,
-            in space: UnnamedFile?,
-            forUsersOf realm: (any StorageDevice)?
-        ) throws(StorageError) -> any StorageDevice {
-            let device = try base.create(header, in: nil, forUsersOf: realm)
+        func makeDevice(_ log: any StorageDevice) -> any StorageDevice {
             disk.log = File(durable: Array(FileManager.default.contents(atPath: path) ?? Data()))
-            return Device(disk: disk, which: .log, base: device)
+            return Device(disk: disk, which: .log, base: log)
         }
 
         func remove() throws(StorageError) {

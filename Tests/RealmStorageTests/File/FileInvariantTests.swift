@@ -283,27 +283,11 @@ struct FileInvariantTests {
     }
 
     /// Has the space of a log ready.
-    private struct ReadyDirectory: LogDirectory {
+    private struct ReadyDirectory: ForwardingDirectory {
         let base: LogFile
         let space: UnnamedFile
 
-        var path: String { base.path }
-
-        func open(forReadingOnly isReadOnly: Bool) throws(StorageError) -> (any StorageDevice)? {
-            try base.open(forReadingOnly: isReadOnly)
-        }
-
         func prepare(ringByteCount: Int) throws(StorageError) -> UnnamedFile? { space }
-
-        func create(
-            _ header: LogHeader,
-            in space: UnnamedFile?,
-            forUsersOf realm: (any StorageDevice)?
-        ) throws(StorageError) -> any StorageDevice {
-            try base.create(header, in: space, forUsersOf: realm)
-        }
-
-        func remove() throws(StorageError) { try base.remove() }
     }
 
     @Test("Space of a log that is too short, or has a name, is told, and tells whoever publishes")

@@ -84,26 +84,14 @@ struct BesideLogTests {
     }
 
     /// A log in whose way something happens before it is looked at.
-    private struct HookedDirectory: LogDirectory {
+    private struct HookedDirectory: ForwardingDirectory {
         let base: LogFile
         let hook: Hook
-
-        var path: String { base.path }
 
         func open(forReadingOnly isReadOnly: Bool) throws(StorageError) -> (any StorageDevice)? {
             hook.call()
             return try base.open(forReadingOnly: isReadOnly)
         }
-
-        func create(
-            _ header: LogHeader,
-            in space: UnnamedFile?,
-            forUsersOf realm: (any StorageDevice)?
-        ) throws(StorageError) -> any StorageDevice {
-            try base.create(header, in: space, forUsersOf: realm)
-        }
-
-        func remove() throws(StorageError) { try base.remove() }
     }
 
     @Test("Rule 35: where another process ends the log between both looks at the header, the opening begins anew")

@@ -26,7 +26,7 @@ struct DeletedLogTests {
         }
     }
 
-    final class DeletingDirectory: LogDirectory {
+    final class DeletingDirectory: ForwardingDirectory {
         let base: LogFile
         private let made = Mutex<[DeletingDevice]>([])
 
@@ -37,20 +37,11 @@ struct DeletedLogTests {
 
         init(_ base: LogFile) { self.base = base }
 
-        var path: String { base.path }
-        func open(forReadingOnly isReadOnly: Bool) throws(StorageError) -> (any StorageDevice)? {
-            try base.open(forReadingOnly: isReadOnly)
-        }
-        func create(
-            _ header: LogHeader,
-            in space: UnnamedFile?,
-            forUsersOf realm: (any StorageDevice)?
-        ) throws(StorageError) -> any StorageDevice {
-            let device = DeletingDevice(try base.create(header, in: nil, forUsersOf: realm))
+        func makeDevice(_ log: any StorageDevice) -> any StorageDevice {
+            let device = DeletingDevice(log)
             made.withLock { $0.append(device) }
             return device
         }
-        func remove() throws(StorageError) { try base.remove() }
     }
 
     private func commit(_ file: StorageFile, _ index: Int, creates: Bool = false) throws {

@@ -12,7 +12,7 @@ struct LogHeaderFailureTests {
 
     /// Writes the first copy of a header and fails, when it is asked to, and knows what the disk has of the headers: the system has just
     /// written back what failed, and later only what is flushed.
-    private final class TearingDevice: StorageDevice {
+    private final class TearingDevice: ForwardingDevice {
         struct State {
             var tearsHeader = false
             var failsFlushBehindTear = false
@@ -27,13 +27,6 @@ struct LogHeaderFailureTests {
             self.base = base
             state = Mutex(State())
         }
-
-        var descriptor: Int32 { base.descriptor }
-        var path: String { base.path }
-        var isReadOnly: Bool { base.isReadOnly }
-
-        func currentByteCount() throws(StorageError) -> Int { try base.currentByteCount() }
-        func setByteCount(_ byteCount: Int) throws(StorageError) { try base.setByteCount(byteCount) }
 
         func write(_ pieces: [(UnsafeRawPointer, Int)], at offset: Int) throws(StorageError) {
             let tears = state.withLock { state in

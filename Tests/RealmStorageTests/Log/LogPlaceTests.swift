@@ -66,32 +66,16 @@ struct LogPlaceTests {
     }
 
     /// Counts the space that is made for a log.
-    private struct CountingDirectory: LogDirectory {
+    private struct CountingDirectory: ForwardingDirectory {
         final class Count: Sendable { let value = Atomic(0) }
 
         let base: LogFile
         let prepared: Count
 
-        var path: String { base.path }
-
-        func open(forReadingOnly isReadOnly: Bool) throws(StorageError) -> (any StorageDevice)? {
-            try base.open(forReadingOnly: isReadOnly)
-        }
-
         func prepare(ringByteCount: Int) throws(StorageError) -> UnnamedFile? {
             prepared.value.add(1, ordering: .relaxed)
             return try base.prepare(ringByteCount: ringByteCount)
         }
-
-        func create(
-            _ header: LogHeader,
-            in space: UnnamedFile?,
-            forUsersOf realm: (any StorageDevice)?
-        ) throws(StorageError) -> any StorageDevice {
-            try base.create(header, in: space, forUsersOf: realm)
-        }
-
-        func remove() throws(StorageError) { try base.remove() }
     }
 
     @Test("No space is made for a log while another file has its name, and a log comes when that is gone")

@@ -63,19 +63,13 @@ struct LogSpaceHeldTests {
     }
 
     /// A place with no room for a log.
-    private struct FullDirectory: LogDirectory {
+    private struct FullDirectory: ForwardingDirectory {
         let base: LogFile
         let calls: Calls
 
         final class Calls: Sendable {
             let prepared = Atomic(0)
             let created = Atomic(0)
-        }
-
-        var path: String { base.path }
-
-        func open(forReadingOnly isReadOnly: Bool) throws(StorageError) -> (any StorageDevice)? {
-            try base.open(forReadingOnly: isReadOnly)
         }
 
         func prepare(ringByteCount: Int) throws(StorageError) -> UnnamedFile? {
@@ -91,8 +85,6 @@ struct LogSpaceHeldTests {
             calls.created.add(1, ordering: .relaxed)
             throw StorageError(.full, "Injected: the disk is full", path: path)
         }
-
-        func remove() throws(StorageError) { try base.remove() }
     }
 
     /// A file beside which there is no room for a log; the caller has the write lock.

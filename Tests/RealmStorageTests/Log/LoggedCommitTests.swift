@@ -290,7 +290,7 @@ struct LoggedCommitTests {
     }
 
     /// Notes at each call whether other processes that open the file are kept out, from the first write on.
-    private final class WatchingDevice: StorageDevice {
+    private final class WatchingDevice: ForwardingDevice {
         let base: any StorageDevice
         let notes: Mutex<[Bool]>
 
@@ -298,10 +298,6 @@ struct LoggedCommitTests {
             self.base = base
             notes = Mutex([])
         }
-
-        var descriptor: Int32 { base.descriptor }
-        var path: String { base.path }
-        var isReadOnly: Bool { base.isReadOnly }
 
         private func note(_ begins: Bool) {
             let lockPath = path + ".lock"

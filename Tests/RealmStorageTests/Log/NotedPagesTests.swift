@@ -21,24 +21,10 @@ struct NotedPagesTests {
         }
     }
 
-    private struct DyingDirectory: LogDirectory {
+    private struct DyingDirectory: ForwardingDirectory {
         let base: LogFile
 
-        var path: String { base.path }
-
-        func open(forReadingOnly isReadOnly: Bool) throws(StorageError) -> (any StorageDevice)? {
-            try base.open(forReadingOnly: isReadOnly)
-        }
-
-        func create(
-            _ header: LogHeader,
-            in space: UnnamedFile?,
-            forUsersOf realm: (any StorageDevice)?
-        ) throws(StorageError) -> any StorageDevice {
-            try DyingDevice(base: base.create(header, in: nil, forUsersOf: realm))
-        }
-
-        func remove() throws(StorageError) { try base.remove() }
+        func makeDevice(_ log: any StorageDevice) -> any StorageDevice { DyingDevice(base: log) }
     }
 
     /// Ends the process behind a flush that brings a header to the disk, once it is told to.

@@ -253,7 +253,7 @@ struct OwingRecordsTests {
     }
 
     /// A log during the flush of which something happens once.
-    private final class Directory: LogDirectory {
+    private final class Directory: ForwardingDirectory {
         final class Device: ForwardingDevice {
             let base: any StorageDevice
             let directory: Directory
@@ -278,20 +278,6 @@ struct OwingRecordsTests {
 
         init(_ base: LogFile) { self.base = base }
 
-        var path: String { base.path }
-
-        func open(forReadingOnly isReadOnly: Bool) throws(StorageError) -> (any StorageDevice)? {
-            try base.open(forReadingOnly: isReadOnly)
-        }
-
-        func create(
-            _ header: LogHeader,
-            in space: UnnamedFile?,
-            forUsersOf realm: (any StorageDevice)?
-        ) throws(StorageError) -> any StorageDevice {
-            Device(try base.create(header, in: nil, forUsersOf: realm), self)
-        }
-
-        func remove() throws(StorageError) { try base.remove() }
+        func makeDevice(_ log: any StorageDevice) -> any StorageDevice { Device(log, self) }
     }
 }

@@ -24,9 +24,9 @@ private class LoggedOther: Object {
 struct LoggedRealmTests {
     let directory = TemporaryDirectory()
 
-    private func path(_ name: String) -> String { directory.path(name + ".realm") }
+    func path(_ name: String) -> String { directory.path(name + ".realm") }
 
-    private func configuration(_ name: String = "test", keepsLog: Bool = true) -> Realm.Configuration {
+    func configuration(_ name: String = "test", keepsLog: Bool = true) -> Realm.Configuration {
         var configuration = Realm.Configuration(
             fileURL: URL(fileURLWithPath: path(name)),
             objectTypes: [LoggedNote.self] as [ObjectBase.Type]
@@ -35,12 +35,12 @@ struct LoggedRealmTests {
         return configuration
     }
 
-    private func hasLog(_ name: String = "test") -> Bool {
+    func hasLog(_ name: String = "test") -> Bool {
         FileManager.default.fileExists(atPath: path(name) + ".log")
     }
 
     /// Waits until no thread of the process holds a file that was closed.
-    private func untilClosed() throws {
+    func untilClosed() throws {
         let deadline = ContinuousClock.now + .seconds(1_800)
         while StorageFile.isOpenAnywhere(path: path("test")) {
             try #require(ContinuousClock.now < deadline, "the file is still open")
@@ -49,13 +49,13 @@ struct LoggedRealmTests {
     }
 
     /// What a kill leaves now, by another name.
-    private func kill(_ name: String = "killed") throws {
+    func kill(_ name: String = "killed") throws {
         for suffix in ["", ".log"] where FileManager.default.fileExists(atPath: path("test") + suffix) {
             try FileManager.default.copyItem(atPath: path("test") + suffix, toPath: path(name) + suffix)
         }
     }
 
-    private func describe(_ realm: Realm) -> [String] {
+    func describe(_ realm: Realm) -> [String] {
         realm.objects(LoggedNote.self).sorted(by: \.id)
             .map { note in
                 "\(note.id) \(note.title) \(note.numbers.count) \(note.numbers.first ?? -1) \(note.words.count) "
@@ -64,7 +64,7 @@ struct LoggedRealmTests {
     }
 
     /// Opens what a kill left, and returns what it holds; nothing is left of the log then.
-    private func recovered(_ name: String = "killed") throws -> [String] {
+    func recovered(_ name: String = "killed") throws -> [String] {
         try withNewRealm(configuration(name)) { realm in
             defer { realm.close() }
             #expect(!hasLog(name))
@@ -73,7 +73,7 @@ struct LoggedRealmTests {
         }
     }
 
-    private func add(_ ids: some Sequence<Int>, to realm: Realm, _ title: String) throws {
+    func add(_ ids: some Sequence<Int>, to realm: Realm, _ title: String) throws {
         try realm.write {
             for id in ids { realm.create(LoggedNote.self, value: ["id": id, "title": title]) }
         }
@@ -390,93 +390,6 @@ struct LoggedRealmTests {
         try Realm.compact(configuration("killed"))
         #expect(!hasLog("killed"))
         #expect(try recovered() == held)
-    }
-
-    @Test("Files that are deleted take their log with them")
-    func deletion() throws {
-        try withNewRealm(configuration()) { realm in
-            defer { realm.close() }
-            try add(0..<4, to: realm, "one")
-            try kill()
-        }
-        #expect(hasLog("killed"))
-        #expect(try Realm.deleteFiles(for: configuration("killed")))
-        #expect(!hasLog("killed"))
-        #expect(try recovered() == [])
-    }
-
-    @Test(
-        "A file of the program's own at the log's name keeps no realm from opening, and stays",
-        arguments: [false, true]
-    )
-    func ownFile(hadLog: Bool) throws {
-        var first = configuration(keepsLog: hadLog)
-        first.keepsLog = hadLog
-        try withNewRealm(first) { realm in
-            defer { realm.close() }
-            try add(0..<2, to: realm, "one")
-            #expect(hasLog() == hadLog)
-        }
-        try untilClosed()
-        let own = Data("2026-11-30 started\n".utf8)
-        let log = URL(fileURLWithPath: path("test") + ".log")
-        try own.write(to: log)
-        let lines = Mutex<[String]>([])
-        var second = configuration()
-        second.logger = Logger(level: .warn) { _, message in lines.withLock { $0.append(message) } }
-        try withNewRealm(second) { realm in
-            defer { realm.close() }
-            for id in 2..<40 { try add([id], to: realm, "two") }
-            #expect(describe(realm).count == 40)
-            // It is said on another thread.
-            let deadline = ContinuousClock.now + .seconds(60)
-            while lines.withLock({ lines in lines.allSatisfy { !$0.contains("without a log") } }) {
-                try #require(ContinuousClock.now < deadline, "nobody was told why there is no log")
-                Thread.sleep(forTimeInterval: 0.001)
-            }
-        }
-        try untilClosed()
-        #expect(try Data(contentsOf: log) == own)
-    }
-
-    @Test("A realm that is made anew where a killed one was deleted by hand opens, and is written")
-    func deletedByHand() throws {
-        try withNewRealm(configuration()) { realm in
-            defer { realm.close() }
-            try add(0..<3, to: realm, "one")
-            try kill()
-        }
-        #expect(hasLog("killed"))
-        // Of the files only those that there are without a log.
-        try FileManager.default.removeItem(atPath: path("killed"))
-        try withNewRealm(configuration("killed")) { realm in
-            defer { realm.close() }
-            #expect(describe(realm) == [])
-            try add(0..<2, to: realm, "two")
-            #expect(describe(realm).count == 2)
-        }
-        #expect(hasLog("killed"))
-    }
-
-    @Test("The log of a realm that was moved away stays when the realm that has taken its name is deleted")
-    func deletedBesideOther() throws {
-        try withNewRealm(configuration()) { realm in
-            defer { realm.close() }
-            try add(0..<3, to: realm, "one")
-            try kill()
-        }
-        try FileManager.default.moveItem(atPath: path("killed"), toPath: path("moved"))
-        try withNewRealm(configuration("killed")) { realm in
-            defer { realm.close() }
-            try add(0..<2, to: realm, "two")
-        }
-        #expect(try Realm.deleteFiles(for: configuration("killed")))
-        #expect(!FileManager.default.fileExists(atPath: path("killed")))
-        try #require(hasLog("killed"))
-        // Nor does it go with a realm that is not there.
-        #expect(try !Realm.deleteFiles(for: configuration("killed")))
-        try FileManager.default.moveItem(atPath: path("killed") + ".log", toPath: path("moved") + ".log")
-        #expect(try recovered("moved").count == 3)
     }
 
     @Test("Rule 44: a small log is emptied by checkpoints while commits go on, and a kill at any of them loses nothing")

@@ -15,12 +15,23 @@ struct ElementSource {
     private let isWhole: Bool
     /// Whether the views end where what is below them does, and not before.
     private let isEnded: Bool
-    /// The slices, where one of them has positions in what a closure chooses: these may be none any more.
-    private let chosen: [any SlicedView]
+    /// So many elements the views give at most; `Int.max` where nobody can say.
+    private let most: Int
+    /// Whether a view goes over what is below it by positions.
+    private let isPositional: Bool
+    /// Whether a view goes by positions over something that has kept some of which nobody knows whether they are there still.
+    private let isLost: Bool
+    /// The type of the sequence itself.
+    private let type: Any.Type
     /// The position behind the last one that a view has in it; 0 where none has positions of its own.
     private let end: Int
 
-    init(of value: Any) {
+    /// Looks into a sequence.
+    ///
+    /// - Parameters:
+    ///   - value: The sequence.
+    ///   - byPositions: Whether something goes over it by positions.
+    init(of value: Any, byPositions: Bool = false) {
         var elements = value
         var end = 0
         var isViewed = false
@@ -28,21 +39,26 @@ struct ElementSource {
         var isSliced = false
         var isWhole = true
         var isEnded = true
-        var slices: [any SlicedView] = []
-        var isChosen = false
+        var most = Int.max
+        var isPositional = byPositions
+        var isLost = false
         while let view = elements as? any SequenceView {
             guard let base = view.viewedElements else {
                 isBlind = view is any BlindView && ElementSource.reads(view)
                 break
             }
             end = max(end, view.viewedEnd)
-            if let slice = view as? any SlicedView {
-                isSliced = true
-                slices.append(slice)
-            } else if isSliced, view is any ChoosingView {
-                isChosen = true
+            // What a closure chooses are other positions as soon as something changes; a collection without a type keeps the first one
+            // and the last one that it had when it was made.
+            if isSliced && view is any ChoosingView || isPositional && view is any ErasedView { isLost = true }
+            if view is any PositionalView { isPositional = true }
+            if view is any SlicedView { isSliced = true }
+            if let first = view as? any FirstElements {
+                most = min(most, first.greatestCount)
+            } else if !(view is any WholeView) {
+                isWhole = false
+                most = .max
             }
-            if !(view is any WholeView) { isWhole = false }
             if view is any PartialView { isEnded = false }
             elements = base
             isViewed = true
@@ -53,7 +69,10 @@ struct ElementSource {
         self.isSliced = isSliced
         self.isWhole = isWhole
         self.isEnded = isEnded
-        self.chosen = isChosen ? slices : []
+        self.most = most
+        self.isPositional = isPositional
+        self.isLost = isLost
+        self.type = Swift.type(of: value)
         self.end = end
     }
 
@@ -81,9 +100,14 @@ struct ElementSource {
         _ last: inout AnyObject?
     ) throws {
         if isBlind {
-            return try requireParts(depth: depth, asArgument: isArgument, first: isWhole ? limit : .max, &last)
+            if isLost { throw blindError(type) }
+            let first = min(isWhole ? limit : .max, most)
+            return try requireParts(depth: depth, asArgument: isArgument, first: first, &last)
         }
         let value = elements
+        if isLost, value is any RealmCollection || value is any BackedMap || value is any ShownElements {
+            throw blindError(type)
+        }
         if isArgument, let collection = value as? any RealmCollection { try Self.requireRealm(of: collection) }
         if let collection = value as? any RealmCollection {
             let backing = try collection.readableBacking()
@@ -96,20 +120,13 @@ struct ElementSource {
             if shown.whole !== last { try shown.requireReadable() }
             last = shown.whole
         }
-        if end == 0, chosen.isEmpty { return }
+        if end == 0 { return }
         guard let count = (value as? any RealmCollection)?.count ?? shown?.count else { return }
         if end > count {
             throw Realm.Error(
                 .invalidInput,
                 "A slice has positions up to \(end), and its collection has \(count) elements now: give an array of the "
                     + "elements."
-            )
-        }
-        // What is outside looks for its end by what is inside.
-        for slice in chosen.reversed() where !slice.leadsToEnd {
-            throw Realm.Error(
-                .invalidInput,
-                "A slice ends at an element that is not chosen any more: give an array of the elements."
             )
         }
     }
@@ -121,10 +138,12 @@ struct ElementSource {
         first limit: Int,
         _ last: inout AnyObject?
     ) throws {
-        guard !isSliced, depth < Self.depthLimit, let view = elements as? any AnewView else { throw blindError }
+        guard !isSliced, depth < Self.depthLimit, let view = elements as? any AnewView else {
+            throw blindError(Swift.type(of: elements))
+        }
         let parts = view.parts
         let joined = view as? any JoinedView
-        var sources = parts.map { ElementSource(of: $0) }
+        var sources = parts.map { ElementSource(of: $0, byPositions: isPositional) }
         // How many of what is joined are gone over, nobody knows.
         var most = joined == nil ? limit : .max
         if view is any PairedView, sources.contains(where: { $0.joins() }) {
@@ -142,13 +161,13 @@ struct ElementSource {
         guard let joined, joined.joinsViews else { return }
         // What can be gone over once only would have nothing left.
         guard let base = parts.first, Self.beginsAnew(base), let segments = base as? any Sequence else {
-            throw blindError
+            throw blindError(Swift.type(of: elements))
         }
-        try Self.require(segments: segments, depth: depth + 1, asArgument: isArgument, first: limit, &last)
+        try require(segments: segments, depth: depth + 1, asArgument: isArgument, first: limit, &last)
     }
 
     /// The same for what is joined, as far as it is gone over: there may be no end of it.
-    private static func require(
+    private func require(
         segments: some Sequence,
         depth: Int,
         asArgument isArgument: Bool,
@@ -158,9 +177,9 @@ struct ElementSource {
         var room = limit
         for segment in segments {
             if room <= 0 { return }
-            let source = ElementSource(of: segment)
+            let source = ElementSource(of: segment, byPositions: isPositional)
             try source.requireReadable(depth: depth, asArgument: isArgument, first: room, &last)
-            if room < .max, !source.isBlind, !(source.elements is any RangeExpression),
+            if room < .max, !source.isBlind, source.bound() < .max,
                 let segment = segment as? any RandomAccessCollection
             {
                 room -= min(room, segment.count)
@@ -196,10 +215,10 @@ struct ElementSource {
         try collection.readableBacking()?.core.requireReading()
     }
 
-    private var blindError: Realm.Error {
+    private func blindError(_ type: Any.Type) -> Realm.Error {
         Realm.Error(
             .invalidInput,
-            "The type \(type(of: elements)) goes over a collection that may have changed since, and nobody can look at that "
+            "The type \(type) goes over a collection that may have changed since, and nobody can look at that "
                 + "before: give an array of the elements, as `Array(list)` makes one."
         )
     }

@@ -43,22 +43,30 @@ extension SequenceView {
     var viewedEnd: Int { 0 }
 }
 
+/// A view that goes over what is below it by positions.
+protocol PositionalView {}
+
 /// A view that keeps positions in what is below it.
-protocol SlicedView {
-    /// Whether going over it meets its end.
-    var leadsToEnd: Bool { get }
+protocol SlicedView: PositionalView {}
+
+extension Slice: SlicedView {}
+extension ReversedCollection: PositionalView {}
+
+/// A collection without a type, which keeps its first position and the one behind its last.
+protocol ErasedView {}
+
+extension AnyCollection: ErasedView {}
+extension AnyBidirectionalCollection: ErasedView {}
+extension AnyRandomAccessCollection: ErasedView {}
+
+/// A view that ends behind a number of elements.
+protocol FirstElements {
+    /// So many; `Int.max` where it does not say so.
+    var greatestCount: Int { get }
 }
 
-extension Slice: SlicedView {
-    var leadsToEnd: Bool {
-        var position = startIndex
-        let last = base.endIndex
-        while position < endIndex {
-            if position >= last { return false }
-            base.formIndex(after: &position)
-        }
-        return position == endIndex
-    }
+extension PrefixSequence: FirstElements {
+    var greatestCount: Int { Mirror(reflecting: self).descendant("_maxLength") as? Int ?? .max }
 }
 
 /// A view of which a closure says what is in it.
@@ -72,17 +80,11 @@ extension Slice: SequenceView {
     static var viewedTypes: [Any.Type]? { [Base.self] }
     var viewedElements: Any? { base }
     /// Of what is turned around the first position is behind the last one.
-    var viewedEnd: Int {
-        // It reads nothing, and its position need not be that of an element.
-        if startIndex == endIndex, base is any ChoosingView { return 0 }
-        return Swift.max(ElementSource.number(of: startIndex), ElementSource.number(of: endIndex))
-    }
+    var viewedEnd: Int { Swift.max(ElementSource.number(of: startIndex), ElementSource.number(of: endIndex)) }
 }
 
 extension ReversedCollection: SequenceView {
     static var viewedTypes: [Any.Type]? { [Base.self] }
-    /// What has no type keeps where it ends; others are asked for it anew.
-    var viewedEnd: Int { Base.Index.self == AnyIndex.self ? ElementSource.number(of: startIndex) : 0 }
 }
 
 extension LazySequence: SequenceView {
@@ -249,20 +251,4 @@ protocol ReversedPosition {
 
 extension ReversedCollection.Index: ReversedPosition {
     var number: Int { ElementSource.number(of: base) }
-}
-
-extension AnyIndex: ReversedPosition {
-    /// What is in its box.
-    fileprivate var boxed: Any? { Mirror(reflecting: self).descendant("_box", "_base") }
-    var number: Int { boxed.map { ElementSource.number(of: $0) } ?? 0 }
-}
-
-extension LazyPrefixWhileSequence.Index: ReversedPosition {
-    /// That behind the element: a slice that begins there reads it.
-    var number: Int {
-        guard let index = Mirror(reflecting: self).descendant("_value", "index") else { return 0 }
-        let position = (index as? AnyIndex)?.boxed ?? index
-        // Other positions are behind their element already.
-        return ElementSource.number(of: position) + (position is Int ? 1 : 0)
-    }
 }

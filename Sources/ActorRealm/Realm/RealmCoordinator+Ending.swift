@@ -37,6 +37,7 @@ extension RealmCoordinator {
 
     private func lookWhetherUsed() {
         let coordinator = WeakReference(self)
+        // Where there is no thread, the next one that lets go of a version has it done.
         space.perform { coordinator.object?.giveBackIfUnused() }
     }
 

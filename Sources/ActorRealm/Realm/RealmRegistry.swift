@@ -340,13 +340,9 @@ final class RealmRegistry: Sendable {
     /// Below so many slots none is looked at.
     static let leastSlotLimit = 64
 
-    /// Files up to this size are verified whole when they are opened, so that damage is an error at once and not a trap
-    /// later, in a property that cannot throw.
-    private static let verifiedByteCount = 16 << 20
-
     private func verify(_ file: StorageFile, _ verification: Realm.Configuration.Verification) throws(StorageError) {
         let isAskedFor = verification.contains(.onOpen)
-        guard file.byteCount <= Self.verifiedByteCount || isAskedFor else { return }
+        guard file.byteCount <= StorageFile.verifiedByteCount || isAskedFor else { return }
         let snapshot = try file.beginRead(asking: .inFile)
         // The file may be open still from before, at the version that was looked at then.
         guard isAskedFor || file.examinedVersion != snapshot.version else { return }

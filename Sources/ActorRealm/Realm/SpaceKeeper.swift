@@ -39,8 +39,10 @@ final class SpaceKeeper: Sendable {
         state.withLock { $0.writes = WeakReference(writes) }
     }
 
-    /// Runs what takes turns among the writers, and may block.
-    func perform(_ body: @escaping @Sendable () -> Void) { thread.perform(body) }
+    /// Runs what takes turns among the writers, and may block; nothing where the system starts no thread for it.
+    func perform(_ body: @escaping @Sendable () -> Void) {
+        if thread.isThere() { thread.perform(body) }
+    }
 
     static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 

@@ -47,10 +47,15 @@ package enum FileVerifier {
     /// - Throws: `StorageError` with code `corrupt` that names the page.
     /// - Complexity: O(the pages of the version).
     package static func examine(_ snapshot: Snapshot, isThorough: Bool) throws(StorageError) {
-        var audit = try SpaceAudit.beforeWriting(to: snapshot)
+        let free = FreeSpace(of: snapshot)
+        var visited = VisitedPages()
+        for segment in free?.segments ?? [] {
+            try free?.require(segment)
+            try visited.enter(segment, in: snapshot.view)
+        }
         var examination = Examination(of: snapshot, isThorough: isThorough)
-        try ModelVerifier.forEachReachablePage(in: snapshot) { (run) throws(StorageError) in
-            try audit?.enter(run)
+        try ModelVerifier.forEachReachablePage(in: snapshot, &visited) { (run) throws(StorageError) in
+            try free?.require(run)
             try examination.look(at: run)
         }
         examination.letGo()

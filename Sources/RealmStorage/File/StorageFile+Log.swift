@@ -426,6 +426,7 @@ extension StorageFile {
         )
         let mark = LogMark(log: identifier, point: tail.end, isOpen: false)
         if let last = tail.records.last {
+            try requireFreeSpace(log)
             let commit = try replay(tail.records, upTo: last, over: published, log)
             _ = try publish([commit], commit, pinning: false, by: .pages(mark), lock)
         } else {

@@ -22,13 +22,6 @@ package struct SpaceAudit {
         for retired in state.space.retired { try enter(retired.extent, as: SpaceAudit.unused) }
     }
 
-    /// An audit of a version of a file that this process may write; nil where it only reads.
-    ///
-    /// What a file of a stranger calls free is no matter for who only reads: nobody writes over it.
-    package static func beforeWriting(to snapshot: Snapshot) throws(StorageError) -> SpaceAudit? {
-        snapshot.file.data.isReadOnly ? nil : try SpaceAudit(snapshot)
-    }
-
     /// The segments of a version's change log.
     package static func spaceSegments(of snapshot: Snapshot) throws(StorageError) -> [PageReference] {
         let state = try WriterState.load(from: snapshot.header, in: snapshot.view, path: snapshot.file.path)

@@ -191,10 +191,10 @@ struct JoinedInputTests {
             // More of them than a number says.
             try take(zip(0...Int.max, keepers).lazy.flatMap { $0.1.nicknames }, as: ["a", "b", "c"])
             try take(zip(UInt64(0)..<UInt64.max, keepers).lazy.flatMap { $0.1.nicknames }, as: ["a", "b", "c"])
-            // Slices of what a closure chooses.
-            try take(names.reversed().lazy.prefix(while: { $0 != "z" }).prefix(1), as: ["b"])
-            try take(names.lazy.prefix(while: { $0 != "z" }).prefix(while: { $0 != "y" }).dropFirst(), as: ["b"])
-            try take(names.lazy.filter { $0 != "z" }.reversed().prefix(1), as: ["b"])
+            // What ends behind a number of elements.
+            let most = AnySequence(repeatElement(others, count: .max).joined()).prefix(2)
+            try take(most, as: ["c", "c"])
+            try take(zip(0..., repeatElement(others, count: .max)).lazy.flatMap { $0.1 }.prefix(2), as: ["c", "c"])
             try realm.write {
                 try realm.insert(Keeper.self, value: ["id": 4, "nicknames": flat] as [String: Any])
                 realm.delete(keeper)
@@ -209,18 +209,6 @@ struct JoinedInputTests {
             #expect(inserted == ["a", "b", "c"])
             let left = Array(third.nicknames)
             #expect(left == ["c"])
-            // Positions without a type.
-            let slices: [any Sequence] = [
-                AnyCollection(others).lazy.prefix(while: { $0 != "z" }).prefix(1),
-                AnyCollection(others).lazy.map { $0 }.prefix(1),
-                AnyBidirectionalCollection(others).reversed(),
-            ]
-            for slice in slices { try take(slice, as: ["c"]) }
-            try realm.write { others.removeAll() }
-            for slice in slices {
-                let code = JoinedInputTests.code { try realm.write { try third.setValues(["nicknames": slice]) } }
-                #expect(code == .invalidInput, "\(type(of: slice))")
-            }
             try realm.verify()
         }
     }
@@ -381,6 +369,41 @@ struct JoinedInputTests {
             let count = realm.objects(Puppy.self).count
             #expect(count == 0)
             try realm.verify()
+        }
+    }
+
+    @Test("A range or a repetition of more elements than a list may have here is refused, and costs no memory before")
+    func longSequences() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm(crateTypes + [Keeper.self, Puppy.self])
+            let (keeper, crate) = try realm.write {
+                (realm.create(Keeper.self, value: ["id": 1]), realm.create(Crate.self, value: ["id": 1]))
+            }
+            let values: [any Sequence] = [
+                0...Int.max, 0..<Int.max, 1..., repeatElement(1, count: .max), stride(from: 0, to: Int.max, by: 1),
+                (0..<1_000_001).lazy.map { $0 },
+            ]
+            for value in values {
+                try realm.write {
+                    let scores = JoinedInputTests.code { try keeper.setValues(["scores": value]) }
+                    #expect(scores == .invalidInput, "\(type(of: value))")
+                    let any = JoinedInputTests.code { try crate.setValues(["value": value]) }
+                    #expect(any == .invalidInput, "\(type(of: value))")
+                    let inserted = JoinedInputTests.code {
+                        try realm.insert(Keeper.self, value: ["id": 2, "scores": value] as [String: Any])
+                    }
+                    #expect(inserted == .invalidInput, "\(type(of: value))")
+                }
+            }
+            let set = #expect(throws: Realm.Error.self) {
+                try realm.write { try keeper.setValues(["scores": 0...Int.max]) }
+            }
+            #expect(set?.message.contains("no array of at most 1000000 elements") == true, "\(set?.message ?? "")")
+            let numbered: LazyMapSequence<EnumeratedSequence<ClosedRange<Int>>, String> =
+                (0...Int.max).enumerated().lazy.map { "\($0.offset)" }
+            #expect(throws: (any Error).self) {
+                _ = try RealmPredicate(parsing: "name IN %@", [AnySequence(numbered)].joined())
+            }
         }
     }
 

@@ -113,45 +113,111 @@ struct StaleInputTests {
         }
     }
 
-    @Test("A slice of what a closure chooses is refused when its positions are not chosen any more")
+    @Test("A slice of what a closure chooses is refused, and what it chooses is taken")
     func chosenSlices() async {
         await #expect(processExitsWith: .success) {
             let realm = try memoryRealm()
             let (keeper, other) = try realm.write {
                 let puppies: [[String: Any]] = [["name": "Rex", "age": 1], ["name": "Bo", "age": 1]]
-                let values: [String: Any] = ["id": 1, "nicknames": ["a", "b"], "puppies": puppies]
+                let values: [String: Any] = ["id": 1, "nicknames": ["a", "b", "c"], "puppies": puppies]
                 return (realm.create(Keeper.self, value: values), realm.create(Keeper.self, value: ["id": 2]))
             }
             let begun: LazyPrefixWhileSequence<List<String>> = keeper.nicknames.lazy.prefix(while: { $0 != "z" })
             let rest: Slice<LazyPrefixWhileSequence<List<String>>> = begun.dropFirst()
+            let ended: LazyDropWhileSequence<List<String>> = keeper.nicknames.lazy.drop(while: { $0 == "z" })
             let grown: LazyFilterSequence<List<Puppy>> = keeper.puppies.lazy.filter { $0.age > 0 }
             let turned: ReversedCollection<LazyFilterSequence<List<Puppy>>> = grown.reversed()
-            let first: Slice<ReversedCollection<LazyFilterSequence<List<Puppy>>>> = turned.prefix(1)
-            let second: Slice<ReversedCollection<LazyFilterSequence<List<Puppy>>>> = turned.dropFirst()
+            let names: [any Sequence] = [rest, rest.reversed(), ended.dropLast().reversed(), begun.dropLast(3)]
+            let puppies: [any Sequence] = [turned.prefix(1), turned.dropFirst(), turned.dropFirst().reversed()]
             try realm.write {
-                try other.setValues(["nicknames": rest])
+                try other.setValues(["nicknames": begun])
+                try other.setValues(["nicknames": begun.reversed(), "puppies": turned])
                 let taken = Array(other.nicknames)
-                #expect(taken == ["b"])
-                keeper.nicknames.removeLast()
-                var set = StaleInputTests.code { try other.setValues(["nicknames": rest]) }
-                #expect(set == .invalidInput)
-                keeper.nicknames.removeAll()
-                set = StaleInputTests.code { try other.setValues(["nicknames": rest]) }
-                #expect(set == .invalidInput)
-                set = StaleInputTests.code { try other.setValues(["nicknames": begun.dropFirst()]) }
-                #expect(set == nil)
+                #expect(taken == ["c", "b", "a"])
+                let count = other.puppies.count
+                #expect(count == 2)
+                func refuse() {
+                    for value in names {
+                        let set = StaleInputTests.code { try other.setValues(["nicknames": value]) }
+                        #expect(set == .invalidInput, "\(type(of: value))")
+                    }
+                    for value in puppies {
+                        let set = StaleInputTests.code { try other.setValues(["puppies": value]) }
+                        #expect(set == .invalidInput, "\(type(of: value))")
+                    }
+                    let removed = StaleInputTests.code { try realm.remove(turned.prefix(1)) }
+                    #expect(removed == .invalidInput)
+                }
+                refuse()
+                keeper.nicknames[1] = "z"
                 keeper.puppies[1].age = 0
-                let removed = StaleInputTests.code { try realm.remove(first) }
-                #expect(removed == .invalidInput)
-                keeper.puppies[0].age = 0
-                let codes = [
-                    StaleInputTests.code { try realm.remove(first) },
-                    StaleInputTests.code { try realm.remove(second) },
-                ]
-                #expect(codes == [.invalidInput, .invalidInput])
+                refuse()
+                keeper.nicknames[0] = "z"
+                keeper.nicknames.removeLast()
+                refuse()
             }
             let count = realm.objects(Puppy.self).count
             #expect(count == 2)
+        }
+    }
+
+    @Test("What goes by positions over a type-erased collection is refused, whatever has changed")
+    func erasedPositions() async {
+        await #expect(processExitsWith: .success) {
+            let realm = try memoryRealm()
+            let (keeper, other) = try realm.write {
+                let puppies: [[String: Any]] = [["name": "Rex", "age": 1], ["name": "Bo", "age": 1]]
+                let values: [String: Any] = ["id": 1, "nicknames": ["a", "b", "c"], "puppies": puppies]
+                return (realm.create(Keeper.self, value: values), realm.create(Keeper.self, value: ["id": 2]))
+            }
+            let names = keeper.nicknames
+            let keepers = realm.objects(Keeper.self).where { $0.id == 1 }
+            let erased = AnyBidirectionalCollection(names)
+            let begun: LazyPrefixWhileSequence<AnyCollection<String>> =
+                AnyCollection(names).lazy.prefix(while: { $0 != "z" })
+            let flat: LazySequence<FlattenSequence<LazyMapSequence<AnyBidirectionalCollection<Keeper>, List<String>>>> =
+                AnyBidirectionalCollection(keepers).lazy.flatMap { $0.nicknames }
+            let numbered: ReversedCollection<EnumeratedSequence<AnyRandomAccessCollection<String>>> =
+                AnyRandomAccessCollection(names).enumerated().reversed()
+            let joined: FlattenSequence<[AnyBidirectionalCollection<String>]> = [erased].joined()
+            let chosen: LazyFilterSequence<List<Puppy>> = keeper.puppies.lazy.filter { $0.age > 0 }
+            let values: [any Sequence] = [
+                erased.reversed(),
+                AnyBidirectionalCollection(names.reversed()).reversed(),
+                numbered.lazy.map { $0.element },
+                flat.reversed(),
+                joined.reversed(),
+                erased.lazy.prefix(while: { $0 != "z" }).reversed(),
+                begun.dropFirst(),
+                begun.prefix(1),
+            ]
+            let puppies: ReversedCollection<AnyBidirectionalCollection<Puppy>> =
+                AnyBidirectionalCollection(chosen).reversed()
+            try realm.write {
+                try other.setValues(["nicknames": erased, "puppies": AnyBidirectionalCollection(chosen)])
+                try other.setValues(["nicknames": begun])
+                try other.setValues(["nicknames": joined])
+                func refuse() {
+                    for value in values {
+                        let set = StaleInputTests.code { try other.setValues(["nicknames": value]) }
+                        #expect(set == .invalidInput, "\(type(of: value))")
+                        let parsed = StaleInputTests.code { _ = try RealmPredicate(parsing: "name IN %@", value) }
+                        #expect(parsed == .invalidInput, "\(type(of: value))")
+                    }
+                    let removed = StaleInputTests.code { try realm.remove(puppies) }
+                    #expect(removed == .invalidInput)
+                }
+                refuse()
+                names.removeLast()
+                keeper.puppies[0].age = 0
+                refuse()
+                // Over an array.
+                let array: AnyBidirectionalCollection<String> = AnyBidirectionalCollection(["x", "y"].reversed())
+                try other.setValues(["nicknames": array.reversed()])
+            }
+            let taken = Array(other.nicknames)
+            #expect(taken == ["x", "y"])
+            try realm.verify()
         }
     }
 

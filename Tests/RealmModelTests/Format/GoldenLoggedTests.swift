@@ -98,6 +98,45 @@ import Testing
 
     // MARK: Tests
 
+    @Test("A log is not applied to a file that calls a page free which is in use", arguments: [true, false])
+    func freeInUse(isForged: Bool) throws {
+        let path = try copy()
+        if isForged {
+            // The page of the catalog, in each header that has a record of space.
+            var bytes = try bytes(path)
+            let page = try header(in: bytes).header.catalog.page
+            let count = try bytes.withUnsafeMutableBytes { bytes -> Int in
+                var count = 0
+                for slot in 0..<FileHeader.slotPageCount {
+                    let start = bytes.baseAddress! + slot * pageByteCount
+                    guard case .valid(var header) = FileHeader.read(start, page: PageNumber(slot)) else { continue }
+                    var records = try header.spaceRecords(path: path)
+                    guard var last = records.popLast() else { continue }
+                    let extent = Extent(page: page, pageCount: 1)
+                    last.retired.append(RetiredExtent(extent: extent, birth: 0, death: 1))
+                    var writer = RealmStorage.ByteWriter()
+                    for record in records + [last] { record.encode(into: &writer) }
+                    header.records = writer.bytes
+                    header.store(to: start, page: PageNumber(slot))
+                    count += 1
+                }
+                return count
+            }
+            try #require(count > 0)
+            try Data(bytes).write(to: URL(fileURLWithPath: path))
+        }
+        for way in [Way.writing, .withoutLog] {
+            guard isForged else {
+                _ = try StorageFile.open(path: copy(), options: way.options)
+                continue
+            }
+            let error = #expect(throws: StorageError.self) { try StorageFile.open(path: path, options: way.options) }
+            #expect(error?.code == .corrupt)
+            #expect(error?.message.contains("in use and free at once") == true, "\(error?.message ?? "")")
+            #expect(FileManager.default.fileExists(atPath: path + ".log"))
+        }
+    }
+
     @Test("The header of a realm with an open log has its mark where the page says, and the log has the rest")
     func marks() throws {
         let path = try copy()

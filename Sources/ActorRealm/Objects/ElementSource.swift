@@ -304,6 +304,20 @@ struct ElementSource {
         return viewed.contains { mayRead($0, depth: depth + 1) }
     }
 
+    /// Whether the elements of a value are made where it is gone over, as those of a range are, also below views.
+    static func makesElements(_ value: Any) -> Bool {
+        makesElements(type: Swift.type(of: ElementSource(of: value).elements))
+    }
+
+    private static func makesElements(type: Any.Type, depth: Int = 0) -> Bool {
+        // An index set holds the bounds of its ranges; it is of a library that this one does without.
+        if type is any MadeSequence.Type || type is any SetAlgebra.Type && "\(type)" == "IndexSet" { return true }
+        guard depth < depthLimit, let viewed = (type as? any SequenceView.Type)?.viewedTypes else { return false }
+        let made = viewed.count { makesElements(type: $0, depth: depth + 1) }
+        // The shorter one ends what is paired.
+        return type is any PairedView.Type ? made == viewed.count : made > 0
+    }
+
     /// Whether a sequence has the same elements whenever it is gone over, so that it can be gone over before.
     private static func beginsAnew(_ value: Any, depth: Int = 0) -> Bool {
         if value is any Collection || value is any RealmKeyedCollection || value is any NumberSequence { return true }

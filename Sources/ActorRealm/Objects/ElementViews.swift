@@ -228,8 +228,16 @@ extension JoinedSequence.Iterator: JoinedView {
     var joinsViews: Bool { ElementSource.mayRead(Base.Element.self) }
 }
 
+/// A sequence that makes its elements where it is gone over, and holds none: it may have more than memory does.
+protocol MadeSequence {}
+
+extension Range: MadeSequence {}
+extension ClosedRange: MadeSequence {}
+extension PartialRangeFrom: MadeSequence {}
+extension Repeated: MadeSequence {}
+
 /// Numbers at equal distances.
-protocol NumberSequence {}
+protocol NumberSequence: MadeSequence {}
 
 extension StrideTo: NumberSequence {}
 extension StrideThrough: NumberSequence {}

@@ -390,10 +390,8 @@ struct InputCheck {
             }
         } else {
             guard let elements = ValueReader.elements(of: value) else {
-                let isSequence = value is any Sequence && !(value is String) && !(value is Data)
                 let limit =
-                    isSequence && !(value is [AnyHashable: Any])
-                    ? " of at most \(ValueReader.elementLimit) elements" : ""
+                    ElementSource.makesElements(value) ? " of at most \(ValueReader.elementLimit) elements" : ""
                 return report("\(Self.describe(value)) is no array\(limit)")
             }
             guard hasAgain(elements, value) else { return }

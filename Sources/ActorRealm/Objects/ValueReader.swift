@@ -270,18 +270,18 @@ enum ValueReader {
         }
     }
 
-    /// So many elements are taken of a sequence that need not hold them, such as a range: more are most likely a mistake, and would not
-    /// fit into memory.
+    /// So many elements are taken of a sequence that makes them, such as a range: more are most likely a mistake, and may not fit into
+    /// memory.
     static let elementLimit = 1_000_000
 
-    /// The elements of a sequence of the standard library, such as a set or a lazily mapped list; nil where there are more than
+    /// The elements of a sequence of the standard library, such as a set or a lazily mapped list; nil where it makes more than
     /// ``elementLimit``.
     private static func plainElements(of value: Any) -> [Any?]? {
         if value is String || value is Data || value is [AnyHashable: Any] || value is any RealmKeyedCollection {
             return nil
         }
         guard let sequence = value as? any Sequence else { return nil }
-        let limit = value is any SetAlgebra ? Int.max : elementLimit
+        let limit = ElementSource.makesElements(value) ? elementLimit : Int.max
         func boxed<Elements: Sequence>(_ elements: Elements) -> [Any?]? {
             // No room is made before: who says how many there are may say anything.
             var result: [Any?] = []

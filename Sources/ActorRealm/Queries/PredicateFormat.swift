@@ -197,6 +197,11 @@ enum PredicateFormat {
         if let elements = ValueReader.elements(of: argument) {
             return .list(try elements.map { try value($0, in: core, isElement: true) })
         }
+        if ElementSource.makesElements(argument) {
+            throw QueryError(
+                "A range, or another sequence that makes its elements, has more than \(ValueReader.elementLimit) of them."
+            )
+        }
         if let sequence = argument as? any Sequence {
             func list<Elements: Sequence>(_ elements: Elements) throws -> PredicateValue {
                 .list(try elements.map { try value($0, in: core, isElement: true) })

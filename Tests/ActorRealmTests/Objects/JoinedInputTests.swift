@@ -381,7 +381,8 @@ struct JoinedInputTests {
             }
             let values: [any Sequence] = [
                 0...Int.max, 0..<Int.max, 1..., repeatElement(1, count: .max), stride(from: 0, to: Int.max, by: 1),
-                (0..<1_000_001).lazy.map { $0 },
+                (0..<1_000_001).lazy.map { $0 }, AnySequence(0...Int.max), [0...Int.max].joined(),
+                zip(0..., 0...).lazy.map { $0.0 }, IndexSet(integersIn: 0..<Int.max),
             ]
             for value in values {
                 try realm.write {

@@ -216,10 +216,16 @@ public final class _CollectionCursor {
             generation = generationWord.pointee
             leaf = nil
         }
+        return accessor._withUnsafeGuaranteedRef { object(of: key, $0) }
+    }
+
+    /// The object of a key, whose leaf is often the one before, or another one that was found before.
+    @inline(never)
+    private func object(of key: Int64, _ accessor: TableAccessor) -> ObjectBase? {
         if let leaf, let row = leaf.row(of: key) {
             return object(key: key, RowLocation(leaf: leaf, row: row))
         }
-        if let known = accessor._withUnsafeGuaranteedRef({ $0.knownLeaf(of: key) }), let row = known.row(of: key) {
+        if let known = accessor.knownLeaf(of: key), let row = known.row(of: key) {
             leaf = known
             return object(key: key, RowLocation(leaf: known, row: row))
         }
@@ -228,10 +234,10 @@ public final class _CollectionCursor {
 
     /// The object of a key whose leaf was not found before.
     @inline(never)
-    private func lookedUp(_ key: Int64, _ accessor: Unmanaged<TableAccessor>) -> ObjectBase? {
+    private func lookedUp(_ key: Int64, _ accessor: TableAccessor) -> ObjectBase? {
         let found: RowLocation?
         do {
-            found = try accessor._withUnsafeGuaranteedRef { try $0.locate(key) }
+            found = try accessor.locate(key)
         } catch {
             backing.core.keep(error)
             return end()
@@ -239,7 +245,7 @@ public final class _CollectionCursor {
         guard let location = found else {
             // The object was deleted during the iteration; it is delivered invalidated. Nothing of a closed realm is.
             if backing.core.isClosed { return nil }
-            return accessor._withUnsafeGuaranteedRef { $0.makeObject(key: key) }
+            return accessor.makeObject(key: key)
         }
         leaf = location.leaf
         return object(key: key, location)

@@ -49,6 +49,7 @@ package final class BacklinkReader {
     }
 
     /// Reads the entries of the row; whether the cursor then stands on the first one behind them.
+    @inline(__always)
     private func read(
         _ cursor: inout ByteTreeCursor,
         isOnEntry: Bool,
@@ -60,10 +61,17 @@ package final class BacklinkReader {
             guard try cursor.seek(prefix) else { return false }
             found = cursor.lastEightBytes(behind: prefix)
         }
-        var left = slot.isDeferrable ? 0 : origin.greatestLinkCount
+        var left: Int?
         while let originKey = found {
-            let count = slot.isDeferrable ? 1 : try origin.multiplicity(cursor.value, among: &left)
-            for _ in 0..<count { body(Int64(bitPattern: originKey)) }
+            if let value = slot.isDeferrable ? nil : try cursor.value, !value.isEmpty {
+                // Most rows link once; how often all of them may, is asked for behind the first one that links more often.
+                var rest = left ?? origin.greatestLinkCount
+                let count = try origin.multiplicity(value, among: &rest)
+                for _ in 0..<count { body(Int64(bitPattern: originKey)) }
+                left = rest
+            } else {
+                body(Int64(bitPattern: originKey))
+            }
             guard try cursor.next() else { return false }
             found = cursor.lastEightBytes(behind: prefix)
         }

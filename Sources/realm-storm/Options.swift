@@ -62,8 +62,8 @@ struct Options: Sendable {
             "usage: realm-storm [--path FILE] [--processes 4] [--actors 100] [--tasks 10000] [--seconds 5] [--seed N] "
             + "[--flush yes|no]\n       realm-storm --misuse VERDICTS [--traps 0] [--seed N] [--summary FILE]\n"
             + "       realm-storm --mixed TRANSACTIONS [--flush yes|no]\n"
-            + "ACTOR_REALM_LOG=log has commits made durable by their records, in a short log, and ACTOR_REALM_LOG=ondemand "
-            + "has their pages made later besides.\n"
+            + "ACTOR_REALM_LOG=off has commits made durable by their pages, and ACTOR_REALM_LOG=log by records with pages in each; "
+            + "without it pages are made later.\n"
         FileHandle.standardError.write(Data(text.utf8))
         exit(2)
     }

@@ -40,7 +40,7 @@ def expect(condition, text):
 
 def log_mode():
     """How the drivers keep what they commit, where the environment says so to them as to this program."""
-    return os.environ.get("ACTOR_REALM_LOG") or "off"
+    return os.environ.get("ACTOR_REALM_LOG") or "ondemand"
 
 
 class Driver:

@@ -29,7 +29,7 @@ struct Compare {
         --growth   Compare our own figures at N objects (10,000,000 by default) with those at fewer, and those of
                    the peers that --only names.
 
-        Realms keep commits as the variable ACTOR_REALM_LOG says: off (as without it), log, or ondemand. The figures
+        Realms keep commits as the variable ACTOR_REALM_LOG says: off, log, or ondemand (as without it). The figures
         say which it was. Rows about a log are absent without one.
         """
 

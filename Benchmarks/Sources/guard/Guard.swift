@@ -17,8 +17,8 @@ struct Guard {
         --calls       Print what each operation allocates and how often it changes reference counts.
         --page        Fill the block of figures of a page with it.
 
-        Realms keep commits as the variable ACTOR_REALM_LOG says: off (as without it), log, or ondemand. Thresholds are
-        those without a log; commit.logged and commit.owed have one whatever the variable says.
+        commit.durable has no log, commit.logged one with pages in each commit, and commit.owed one with pages on demand.
+        All other operations are those of realms without flushes, which have none.
         """
 
     private struct Failure: Error, CustomStringConvertible {
@@ -39,7 +39,6 @@ struct Guard {
         let folder = FileManager.default.temporaryDirectory.path + "/guard-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let setting = try LogSetting(word: Realm.logMode())
         if arguments == ["--under-callgrind"] {
             guard let counter = Counter() else { throw Failure(description: "This is not callgrind.") }
             return try HotPaths(folder: folder, counter: counter).run()
@@ -48,7 +47,7 @@ struct Guard {
             guard arguments.count == 1 || arguments.count == 3 && arguments[1] == "--page" else {
                 throw Failure(description: usage)
             }
-            let table = calls(try measure(in: folder, isForced: true)) + "\n\n" + setting.sentence
+            let table = calls(try measure(in: folder, isForced: true))
             print(table)
             if arguments.count == 3 { try PageBlock.fill(arguments[2], with: table) }
             return
@@ -57,10 +56,6 @@ struct Guard {
             throw Failure(description: usage)
         }
         let isUpdate = arguments.contains("--update")
-        if isUpdate, setting != .off {
-            throw Failure(description: "Thresholds are those without a log. \(setting.sentence)")
-        }
-        print(setting.sentence)
         let file = URL(fileURLWithPath: arguments[option + 1])
         let figures = try measure(in: folder, isForced: arguments.contains("--callgrind"))
         if isUpdate {

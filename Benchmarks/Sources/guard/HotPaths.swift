@@ -31,17 +31,19 @@ struct HotPaths {
         return configuration
     }
 
-    private func open(_ name: String, isDurable: Bool) throws -> Realm {
-        try Realm(configuration: makeConfiguration(name, isDurable: isDurable))
+    private func openUnflushed(_ name: String) throws -> Realm {
+        try Realm(configuration: makeConfiguration(name, isDurable: false))
     }
 
     /// Runs everything; the counter is told of each operation by name.
     func run() throws {
-        try commits("commit.durable", open("commit.durable", isDurable: true))
-        try commits("commit.unflushed", open("commit.unflushed", isDurable: false))
+        var pagesOnly = makeConfiguration("commit.durable", isDurable: true)
+        pagesOnly.keepNoLog()
+        try commits("commit.durable", Realm(configuration: pagesOnly))
+        try commits("commit.unflushed", openUnflushed("commit.unflushed"))
         try loggedCommits("commit.logged", pagesOnDemand: false)
         try loggedCommits("commit.owed", pagesOnDemand: true)
-        let realm = try open("people", isDurable: false)
+        let realm = try openUnflushed("people")
         let data = (0..<Self.objectCount).map { PersonData($0) }
         try counter.count("insert", operations: data.count) {
             try realm.write {
@@ -116,7 +118,7 @@ struct HotPaths {
 
     /// Objects made from dynamically typed values.
     private func creations() throws {
-        let realm = try open("created", isDurable: false)
+        let realm = try openUnflushed("created")
         let data = (0..<2 * Self.objectCount / 10).map { PersonData($0) }
         func create(_ data: ArraySlice<PersonData>, value: (PersonData) -> Any) throws {
             try realm.write {
@@ -142,7 +144,7 @@ struct HotPaths {
 
     /// A tenth of all objects one by one, in any order, and then what a query finds.
     private func deletions() throws {
-        let realm = try open("deleted", isDurable: false)
+        let realm = try openUnflushed("deleted")
         try realm.write {
             for id in 0..<Self.objectCount { realm.add(Person(PersonData(id))) }
         }

@@ -5,10 +5,10 @@ import Synchronization
 extension Realm {
     /// How realms keep commits whose configuration says nothing of it: `off`, `log` or `ondemand`.
     ///
-    /// It is what the variable `ACTOR_REALM_LOG` of the environment says; `off` without the variable.
+    /// It is what the variable `ACTOR_REALM_LOG` of the environment says; `ondemand` without the variable.
     ///
     /// - Returns: The word.
-    /// - Throws: `invalidInput` where the variable has another word, which realms take for `off`.
+    /// - Throws: `invalidInput` where the variable has another word, which realms take for none.
     @_spi(Tools)
     public static func logMode() throws(Realm.Error) -> String {
         do throws(StorageError) {
@@ -57,6 +57,10 @@ extension Realm.Configuration {
         keepsLog = true
         changeLog { $0.pagesOnDemand = isOnDemand }
     }
+
+    /// Keeps no log, whatever the environment says.
+    @_spi(Tools)
+    public mutating func keepNoLog() { keepsLog = false }
 
     /// Has the log be there from the first commit with a record on, which waits for its space; where there is one.
     ///

@@ -13,6 +13,9 @@ package enum LogMode: String, CaseIterable, Sendable {
     /// Commits are made durable by their records in a log, and their pages are made when somebody needs them.
     case ondemand
 
+    /// How commits are kept by every program that says nothing else.
+    package static let usual = LogMode.ondemand
+
     /// The variable of the environment.
     package static let variable = "ACTOR_REALM_LOG"
 
@@ -22,20 +25,20 @@ package enum LogMode: String, CaseIterable, Sendable {
     /// Whether the program has asked what the environment says.
     private static let isAsked = Atomic<Bool>(false)
 
-    /// How commits are kept where nobody says so: as the environment has it, and without a log where that says nothing, or something unknown.
+    /// How commits are kept where nobody says so: as the environment has it, and as usual where that says nothing, or something unknown.
     package static var standard: LogMode {
         #if DEBUG
         said
         #else
-        isAsked.load(ordering: .relaxed) ? said : .off
+        isAsked.load(ordering: .relaxed) ? said : .usual
         #endif
     }
 
-    private static let said: LogMode = (try? named(word)) ?? .off
+    private static let said: LogMode = (try? named(word)) ?? .usual
 
     /// What the environment asks for, for programs that refuse a word that is none.
     ///
-    /// - Returns: The mode; `off` where the variable is not there.
+    /// - Returns: The mode; the usual one where the variable is not there.
     /// - Throws: `StorageError`: `invalidArgument` where the variable has another word.
     package static func stated() throws(StorageError) -> LogMode {
         isAsked.store(true, ordering: .relaxed)
@@ -45,10 +48,10 @@ package enum LogMode: String, CaseIterable, Sendable {
     /// The mode that a word stands for.
     ///
     /// - Parameter word: What the variable says; nil and an empty text say nothing.
-    /// - Returns: The mode; `off` where nothing is said.
+    /// - Returns: The mode; the usual one where nothing is said.
     /// - Throws: `StorageError`: `invalidArgument` for any other word, with those that there are.
     package static func named(_ word: String?) throws(StorageError) -> LogMode {
-        guard let word, !word.isEmpty else { return .off }
+        guard let word, !word.isEmpty else { return .usual }
         if let mode = LogMode(rawValue: word) { return mode }
         let words = allCases.map(\.rawValue).joined(separator: ", ")
         throw StorageError(

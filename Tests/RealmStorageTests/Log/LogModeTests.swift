@@ -7,8 +7,8 @@ import Testing
 struct LogModeTests {
     @Test("A word is off, log or ondemand; any other one is an error that names the three")
     func words() throws {
-        #expect(try LogMode.named(nil) == .off)
-        #expect(try LogMode.named("") == .off)
+        #expect(try LogMode.named(nil) == .ondemand)
+        #expect(try LogMode.named("") == .ondemand)
         #expect(LogMode.allCases.map(\.rawValue) == ["off", "log", "ondemand"])
         for mode in LogMode.allCases { #expect(try LogMode.named(mode.rawValue) == mode) }
         for word in ["on", "Log", "log ", "1"] {
@@ -34,17 +34,17 @@ struct LogModeTests {
         }
     }
 
-    @Test("Without the variable there is no log, and with an unknown word none either")
+    @Test("Without the variable there is a log with pages on demand, and with an unknown word, too")
     func unknown() async {
         await #expect(processExitsWith: .success) {
             unsetenv(LogMode.variable)
             let standard = LogMode.standard
-            #expect(standard == .off)
+            #expect(standard == .ondemand)
         }
         await #expect(processExitsWith: .success) {
             setenv(LogMode.variable, "sometimes", 1)
             let standard = LogMode.standard
-            #expect(standard == .off)
+            #expect(standard == .ondemand)
             let error = #expect(throws: StorageError.self) { try LogMode.stated() }
             #expect(error?.code == .invalidArgument)
         }

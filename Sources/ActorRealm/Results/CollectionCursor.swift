@@ -216,15 +216,15 @@ public final class _CollectionCursor {
             generation = generationWord.pointee
             leaf = nil
         }
-        return accessor._withUnsafeGuaranteedRef { object(of: key, $0) }
-    }
-
-    /// The object of a key, whose leaf is often the one before, or another one that was found before.
-    @inline(never)
-    private func object(of key: Int64, _ accessor: TableAccessor) -> ObjectBase? {
         if let leaf, let row = leaf.row(of: key) {
             return object(key: key, RowLocation(leaf: leaf, row: row))
         }
+        return accessor._withUnsafeGuaranteedRef { object(of: key, $0) }
+    }
+
+    /// The object of a key in another leaf than the one before, which was often found before.
+    @inline(never)
+    private func object(of key: Int64, _ accessor: TableAccessor) -> ObjectBase? {
         if let known = accessor.knownLeaf(of: key), let row = known.row(of: key) {
             leaf = known
             return object(key: key, RowLocation(leaf: known, row: row))

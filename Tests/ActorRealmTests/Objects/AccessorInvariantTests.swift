@@ -146,7 +146,8 @@ struct AccessorInvariantTests {
 
     @Test("A column in the place of another leaf's is told")
     func recentColumns() throws {
-        let memory = UnsafeMutableRawPointer.allocate(byteCount: 8192, alignment: 4096)
+        // One of 64 pairs of neighbours shares a place: two at the beginning of eight pages do not.
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: 8192, alignment: 8 * 4096)
         defer { memory.deallocate() }
         let leaves = [UnsafeRawPointer(memory), UnsafeRawPointer(memory + 4096)]
         let slots = leaves.map {

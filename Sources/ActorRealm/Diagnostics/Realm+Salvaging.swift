@@ -88,7 +88,7 @@ extension Realm {
     /// report. Indexes and backlinks are made anew. The new file has the schema of the old one, and keeps the places of its
     /// objects, so that what linked to each other still does; a link to an object that is lost is null.
     ///
-    /// Where a kill has left a log beside the file (`<file>.log`, behind a setting inside the package that is off), its
+    /// Where a kill has left a log beside the file (`<file>.log`), its
     /// commits are applied in memory first, as many as fit one on top of the other, and the log is not changed either.
     /// So leave it beside the file. Salvage is also the remedy where the log is missing, is another file's, or is
     /// damaged, and an opening throws `.invalidDatabase`: the new file has what can be read without it, commits behind

@@ -10,8 +10,8 @@ extension Realm {
     /// at any moment leaves one of the two, whole. It keeps mode, owner, group and access list as far as the process may set
     /// them. Not needed in general: an open file gives free space back by itself, up to a small rest.
     ///
-    /// What a kill has left in a log (`<file>.log`, behind a setting inside the package that is off) is applied first,
-    /// whether this configuration keeps one or not, and the log is removed: the new file is one closed file. Where the
+    /// What a kill has left in a log (`<file>.log`) is applied first,
+    /// and the log is removed: the new file is one closed file. Where the
     /// log cannot be removed, the old file stays.
     ///
     /// ```swift
@@ -57,7 +57,7 @@ extension Realm {
     ///
     /// Readers and writers go on meanwhile. The copy appears under its name when it is complete and durable.
     ///
-    /// This is the way to copy a realm that is open. A log (behind a setting inside the package that is off) need not
+    /// This is the way to copy a realm that is open. A log need not
     /// be copied: what was acknowledged is in the copy, also where only the log has it. The copy is one file, and
     /// another one for every log: it has an identifier of its own. With `cp` or `rsync` copy a realm only while no
     /// process has it open, and `<file>.log` with it where there is one.

@@ -3,7 +3,7 @@ import Foundation
 extension Realm {
     /// Whether the file of a configuration exists, also where the configuration cannot be opened.
     ///
-    /// Looks for the realm file alone. A log (`<file>.log`, behind a setting inside the package that is off) or a lock
+    /// Looks for the realm file alone. A log (`<file>.log`) or a lock
     /// file without it is no realm. A realm file whose log is missing exists, though an opening throws:
     /// ``salvage(from:to:)`` is the remedy.
     public static func fileExists(for config: Configuration) -> Bool {

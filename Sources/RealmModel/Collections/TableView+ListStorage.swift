@@ -172,7 +172,7 @@ extension TableView {
     private func tellAsWhole(_ property: Int, key: Int64) throws(StorageError) {
         let transaction = try openTransaction
         guard case .record = transaction.storage.recording, key < firstNewKey else { return }
-        transaction.splices[place(property, key), default: ListSplices()].isWhole = true
+        transaction.splices[place(property, key), default: ListSplices()].tellWhole()
     }
 
     /// The sequence of a large list, open for changes.

@@ -158,6 +158,8 @@ extension TableView {
             splices.writer.bytes.withUnsafeBytes { writer.write(raw: $0) }
             return
         }
+        // It is gone over to its end.
+        guard writer.hasRoom(for: list.byteCount) else { return }
         writer.write(byte: RecordValue.largeList)
         writer.write(list.count)
         let elements = slot.elements

@@ -6,8 +6,18 @@ struct RecordWriter {
     /// The most bytes that are of use.
     var limit = Int.max
 
+    /// Whether something was left out because there was no room for it.
+    private var isGivenUp = false
+
     /// Whether it has become too long to be of use.
-    var isTooLong: Bool { bytes.count > limit }
+    var isTooLong: Bool { isGivenUp || bytes.count > limit }
+
+    /// Whether there is room for so many bytes; where there is none, it is too long from here on.
+    mutating func hasRoom(for byteCount: Int) -> Bool {
+        if !isGivenUp, byteCount <= limit - bytes.count { return true }
+        isGivenUp = true
+        return false
+    }
 
     mutating func write(byte: UInt8) { bytes.append(byte) }
 
@@ -30,12 +40,14 @@ struct RecordWriter {
     }
 
     /// Bytes without their number.
-    mutating func write(raw other: UnsafeRawBufferPointer) { bytes.append(contentsOf: other) }
+    mutating func write(raw other: UnsafeRawBufferPointer) {
+        if hasRoom(for: other.count) { bytes.append(contentsOf: other) }
+    }
 
     /// Bytes behind their number.
     mutating func write(counted other: UnsafeRawBufferPointer) {
         write(other.count)
-        bytes.append(contentsOf: other)
+        write(raw: other)
     }
 
     /// Ascending keys as runs: the gap to the end of the run before, and the length.

@@ -116,7 +116,7 @@ extension ClassSchema {
             }
         }
         guard let programName else { return }
-        guard !programName.isEmpty else { throw reader.truncated }
+        guard !programName.isEmpty, programName.utf8.count <= 255 else { throw reader.truncated }
         self = calling(itself: programName, isRecorded: true) { $0 }
     }
 

@@ -11,6 +11,12 @@ extension ClusterWriter {
     func encodeOldest() throws(StorageError) {
         let goal = openByteLimit / 2
         var spared: [OpenCluster] = []
+        // Also where one cannot be encoded, which stays open then.
+        defer {
+            openOrder.removeSubrange(..<openOrderHead)
+            openOrder.append(contentsOf: spared)
+            openOrderHead = 0
+        }
         while memory.byteCount > goal, openOrderHead < openOrder.count {
             let cluster = openOrder[openOrderHead]
             openOrderHead += 1
@@ -18,12 +24,14 @@ extension ClusterWriter {
             if cluster === tail || cluster === current || isUnsettled(cluster) {
                 spared.append(cluster)
             } else {
-                try encodeEarly(cluster)
+                do throws(StorageError) {
+                    try encodeEarly(cluster)
+                } catch {
+                    if cluster.isOpen { spared.append(cluster) }
+                    throw error
+                }
             }
         }
-        openOrder.removeSubrange(..<openOrderHead)
-        openOrder.append(contentsOf: spared)
-        openOrderHead = 0
     }
 
     /// Encodes one open cluster before the end of the transaction.
